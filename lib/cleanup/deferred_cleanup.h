@@ -1,0 +1,73 @@
+// The cleanup of this process: one queue with its wakeup, alive for as long as CUDA may call back.
+//
+// A program calls Start once, before it makes graphs, and Shutdown before its host (an interpreter, say) goes away.
+#ifndef HOLDFAST_LIB_CLEANUP_DEFERRED_CLEANUP_H_
+#define HOLDFAST_LIB_CLEANUP_DEFERRED_CLEANUP_H_
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+
+#include "lib/cleanup/cleanup_queue.h"
+#include "lib/cleanup/retry_thread.h"
+#include "lib/cleanup/standard_atomics.h"
+#include "lib/cleanup/wakeup.h"
+
+namespace holdfast::cleanup {
+
+using Item = CleanupItem<StandardAtomics>;
+using Queue = CleanupQueue<StandardAtomics>;
+
+// Thread safety: all members from any thread, except Start, which is called once and happens before all else.
+class DeferredCleanup {
+ public:
+  // An accepted wakeup that led to no drain within this time is presumed lost when a safe entry looks; after each
+  // such guess the time doubles until a drain runs, since the host may only be busy.
+  static constexpr std::chrono::milliseconds kPresumedLostAfter{1000};
+
+  // Never destroyed: a late callback must find it whole.
+  static DeferredCleanup& Process();
+
+  // Sets the wakeup. Throws std::logic_error if there is one already, std::invalid_argument for none.
+  void Start(std::unique_ptr<Wakeup> wakeup);
+
+  // Throws std::logic_error before Start: nothing would ever release a payload.
+  void RequireStarted() const;
+
+  // For places where the library is called anyway (preparing an attachment, destroying a graph): asks again for a
+  // wakeup that was refused or seems lost. Releases nothing itself.
+  void OnSafeEntry() noexcept;
+
+  // Releases what is queued, up to a bound, on the calling thread. Only where owners may be released.
+  void Drain() noexcept;
+
+  // Last drain, then the end of all contact with the host; waits for threads that are in contact. False, having
+  // done nothing, before Start, when shut down already, and when called by an owner's destructor inside a drain, where
+  // waiting would be for ever.
+  bool Shutdown() noexcept;
+
+  // What was enqueued but not released by the time of the call.
+  bool HasWork() const noexcept;
+
+  // Zeroes before Start.
+  CleanupCounters Counters() const noexcept;
+
+  // The destructor that every user object of ours is created with; `item` is the payload's Item.
+  static void OnUserObjectDestroyed(void* item) noexcept;
+
+ private:
+  // The queue and what it calls, made together by Start.
+  struct Parts;
+
+  DeferredCleanup() = default;
+  ~DeferredCleanup() = delete;
+
+  // Set once by Start, never freed.
+  // Memory ordering: release in Start, acquire everywhere: who sees the pointer sees the queue whole.
+  std::atomic<Parts*> parts_{nullptr};
+};
+
+}  // namespace holdfast::cleanup
+
+#endif  // HOLDFAST_LIB_CLEANUP_DEFERRED_CLEANUP_H_

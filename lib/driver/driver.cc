@@ -1,0 +1,71 @@
+#include "lib/driver/driver.h"
+
+#include <dlfcn.h>
+
+#include <stdexcept>
+
+#include "lib/driver/status.h"
+
+namespace holdfast::driver {
+namespace {
+
+// The version whose declarations this was compiled against: asks for the matching flavour of each function.
+constexpr int kCudaVersion = CUDA_VERSION;
+
+Driver LoadDriver() {
+  Driver driver{Resolver("libcuda.so.1")};
+  const CUresult result = driver.cuInit(0u);
+  if (result != CUDA_SUCCESS) {
+    throw DriverError("cuInit", result, "starting the driver");
+  }
+  return driver;
+}
+
+}  // namespace
+
+Resolver::Resolver(const std::string& library) {
+  // Never closed: the driver keeps threads, and a destructor callback may come at any time.
+  void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) {
+    throw std::runtime_error("no CUDA driver: " + std::string(dlerror()));
+  }
+  get_proc_address_ = reinterpret_cast<GetProcAddress>(dlsym(handle, "cuGetProcAddress_v2"));
+  if (get_proc_address_ == nullptr) {
+    throw std::runtime_error("no CUDA driver: " + library + " has no cuGetProcAddress_v2 (CUDA 12 or newer is needed)");
+  }
+}
+
+void* Resolver::Find(const char* name) const noexcept {
+  void* address = nullptr;
+  CUdriverProcAddressQueryResult status = CU_GET_PROC_ADDRESS_SUCCESS;
+  const CUresult result = get_proc_address_(name, &address, kCudaVersion, CU_GET_PROC_ADDRESS_DEFAULT, &status);
+  return result == CUDA_SUCCESS && status == CU_GET_PROC_ADDRESS_SUCCESS ? address : nullptr;
+}
+
+// In the initialisers below `name` is replaced by cuda.h's versioned name, `#name` is not: the driver is asked for
+// the plain name and answers with the version that cuda.h declares.
+Driver::Driver(const Resolver& resolver)
+    :
+#define HOLDFAST_ENTRY_POINT(name) name(#name, resolver.Find(#name)),
+#include "lib/driver/entry_points.def"
+#undef HOLDFAST_ENTRY_POINT
+      end_() {
+}
+
+std::vector<std::string> Driver::Missing() const {
+  std::vector<std::string> missing;
+#define HOLDFAST_ENTRY_POINT(entry)     \
+  if (!entry.available()) {             \
+    missing.emplace_back(entry.name()); \
+  }
+#include "lib/driver/entry_points.def"
+#undef HOLDFAST_ENTRY_POINT
+  return missing;
+}
+
+const Driver& GetDriver() {
+  static const Driver driver = LoadDriver();
+  return driver;
+}
+
+}  // namespace holdfast::driver

@@ -1,0 +1,74 @@
+// The driver: its entry points, resolved at run time and never linked, so that a program starts without a GPU
+// and whatever libcuda.so.1 the loader finds (a real driver, the model driver, a shim) serves.
+//
+// Thread safety: the table is immutable once loaded; any thread may call through it.
+#ifndef HOLDFAST_LIB_DRIVER_DRIVER_H_
+#define HOLDFAST_LIB_DRIVER_DRIVER_H_
+
+#include <cuda.h>
+
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace holdfast::driver {
+
+// One entry point. Absent from an old driver is a named state, not a null pointer to stumble on: a call then
+// answers CUDA_ERROR_NOT_SUPPORTED and changes nothing.
+template <typename Function>
+class EntryPoint {
+ public:
+  EntryPoint(const char* name, void* address) : name_(name), function_(reinterpret_cast<Function>(address)) {}
+
+  const char* name() const noexcept { return name_; }
+  bool available() const noexcept { return function_ != nullptr; }
+
+  template <typename... Arguments>
+  CUresult operator()(Arguments... arguments) const noexcept {
+    return function_ != nullptr ? function_(arguments...) : CUDA_ERROR_NOT_SUPPORTED;
+  }
+
+ private:
+  const char* name_;
+  Function function_;
+};
+
+// Finds one entry point by name.
+class Resolver {
+ public:
+  // Opens `library` through the loader's usual search when it has no slash.
+  // Throws std::runtime_error with the loader's message if it cannot be opened or is no driver.
+  explicit Resolver(const std::string& library);
+
+  // The address of `name` in the version that cuda.h declares, or null if the driver lacks it.
+  void* Find(const char* name) const noexcept;
+
+ private:
+  using GetProcAddress = CUresult (*)(const char*, void**, int, cuuint64_t, CUdriverProcAddressQueryResult*);
+  GetProcAddress get_proc_address_;
+};
+
+class Driver {
+ public:
+  explicit Driver(const Resolver& resolver);
+
+  // Names of the entry points that this driver lacks.
+  std::vector<std::string> Missing() const;
+
+#define HOLDFAST_ENTRY_POINT(name) EntryPoint<std::add_pointer_t<decltype(::name)>> name;
+#include "lib/driver/entry_points.def"
+#undef HOLDFAST_ENTRY_POINT
+
+ private:
+  // Ends the list of initialisers, each of which is written with a comma.
+  struct End {};
+  End end_;
+};
+
+// The driver of this process, libcuda.so.1, loaded and initialised (cuInit) by the first call.
+// Throws std::runtime_error when there is none, DriverError when cuInit fails; the next call tries again.
+const Driver& GetDriver();
+
+}  // namespace holdfast::driver
+
+#endif  // HOLDFAST_LIB_DRIVER_DRIVER_H_

@@ -1,0 +1,76 @@
+#include "lib/handles/resources.h"
+
+#include <utility>
+
+#include "lib/driver/driver.h"
+#include "lib/driver/status.h"
+
+namespace holdfast {
+namespace {
+
+using driver::Check;
+using driver::GetDriver;
+using driver::ReportCleanupFailure;
+
+// Wraps a fresh driver object. If the handle cannot be allocated the object is destroyed again, so that a failure
+// leaves nothing behind.
+template <typename Resource, typename Destroy, typename... Parts>
+std::shared_ptr<const Resource> Adopt(Destroy destroy, Parts... parts) {
+  try {
+    return std::make_shared<const Resource>(parts...);
+  } catch (...) {
+    destroy();
+    throw;
+  }
+}
+
+}  // namespace
+
+StreamHandle Stream::Create(unsigned flags) {
+  CUstream raw = nullptr;
+  Check("cuStreamCreate", GetDriver().cuStreamCreate(&raw, flags), "creating a stream");
+  return Adopt<Stream>([raw] { (void)GetDriver().cuStreamDestroy(raw); }, raw);
+}
+
+Stream::~Stream() { ReportCleanupFailure("cuStreamDestroy", GetDriver().cuStreamDestroy(raw_), raw_); }
+
+void Stream::Synchronize() const {
+  Check("cuStreamSynchronize", GetDriver().cuStreamSynchronize(raw_), "waiting for a stream");
+}
+
+EventHandle Event::Create(unsigned flags) {
+  CUevent raw = nullptr;
+  Check("cuEventCreate", GetDriver().cuEventCreate(&raw, flags), "creating an event");
+  return Adopt<Event>([raw] { (void)GetDriver().cuEventDestroy(raw); }, raw);
+}
+
+Event::~Event() { ReportCleanupFailure("cuEventDestroy", GetDriver().cuEventDestroy(raw_), raw_); }
+
+DeviceMemoryHandle DeviceMemory::Allocate(std::size_t size_bytes) {
+  CUdeviceptr address = 0;
+  Check("cuMemAlloc", GetDriver().cuMemAlloc(&address, size_bytes), "allocating device memory");
+  return Adopt<DeviceMemory>([address] { (void)GetDriver().cuMemFree(address); }, address, size_bytes);
+}
+
+DeviceMemory::~DeviceMemory() {
+  ReportCleanupFailure("cuMemFree", GetDriver().cuMemFree(address_), reinterpret_cast<const void*>(address_));
+}
+
+LibraryHandle Library::Load(const std::string& image) {
+  CUlibrary raw = nullptr;
+  Check("cuLibraryLoadData",
+        GetDriver().cuLibraryLoadData(&raw, image.c_str(), nullptr, nullptr, 0u, nullptr, nullptr, 0u),
+        "loading a code image");
+  return Adopt<Library>([raw] { (void)GetDriver().cuLibraryUnload(raw); }, raw);
+}
+
+Library::~Library() { ReportCleanupFailure("cuLibraryUnload", GetDriver().cuLibraryUnload(raw_), raw_); }
+
+KernelHandle Kernel::Find(LibraryHandle library, const std::string& name) {
+  CUkernel raw = nullptr;
+  Check("cuLibraryGetKernel", GetDriver().cuLibraryGetKernel(&raw, library->raw(), name.c_str()),
+        "looking a kernel up");
+  return std::make_shared<const Kernel>(raw, std::move(library));
+}
+
+}  // namespace holdfast

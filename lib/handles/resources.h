@@ -1,0 +1,109 @@
+// Typed handles: shared ownership of the driver objects that graph nodes refer to.
+//
+// Each is made by a static function that throws DriverError, is immutable afterwards, and destroys its object with
+// the last reference. Destructors never throw: a failing driver call is reported (driver::ReportCleanupFailure).
+//
+// Thread safety: as std::shared_ptr; the object itself follows CUDA's rules.
+#ifndef HOLDFAST_LIB_HANDLES_RESOURCES_H_
+#define HOLDFAST_LIB_HANDLES_RESOURCES_H_
+
+#include <cuda.h>
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace holdfast {
+
+class Stream;
+class Event;
+class DeviceMemory;
+class Library;
+class Kernel;
+using StreamHandle = std::shared_ptr<const Stream>;
+using EventHandle = std::shared_ptr<const Event>;
+using DeviceMemoryHandle = std::shared_ptr<const DeviceMemory>;
+using LibraryHandle = std::shared_ptr<const Library>;
+using KernelHandle = std::shared_ptr<const Kernel>;
+
+class Stream {
+ public:
+  // REQUIRES: a context is current on the calling thread (so for every Create, Allocate and Load below).
+  static StreamHandle Create(unsigned flags = CU_STREAM_NON_BLOCKING);
+  explicit Stream(CUstream raw) noexcept : raw_(raw) {}
+  ~Stream();
+  Stream(const Stream&) = delete;  // one driver object, one owner; share the handle instead
+  Stream& operator=(const Stream&) = delete;
+
+  CUstream raw() const noexcept { return raw_; }
+
+  // Waits, through cuStreamSynchronize, for all work on the stream. Destructor callbacks of that work may come later.
+  void Synchronize() const;
+
+ private:
+  CUstream raw_;
+};
+
+class Event {
+ public:
+  static EventHandle Create(unsigned flags = CU_EVENT_DISABLE_TIMING);
+  explicit Event(CUevent raw) noexcept : raw_(raw) {}
+  ~Event();
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+
+  CUevent raw() const noexcept { return raw_; }
+
+ private:
+  CUevent raw_;
+};
+
+class DeviceMemory {
+ public:
+  static DeviceMemoryHandle Allocate(std::size_t size_bytes);
+  DeviceMemory(CUdeviceptr address, std::size_t size_bytes) noexcept : address_(address), size_bytes_(size_bytes) {}
+  ~DeviceMemory();
+  DeviceMemory(const DeviceMemory&) = delete;
+  DeviceMemory& operator=(const DeviceMemory&) = delete;
+
+  CUdeviceptr address() const noexcept { return address_; }
+  std::size_t size_bytes() const noexcept { return size_bytes_; }
+
+ private:
+  CUdeviceptr address_;
+  std::size_t size_bytes_;
+};
+
+// A loaded code image (PTX text, cubin or fatbin).
+class Library {
+ public:
+  static LibraryHandle Load(const std::string& image);
+  explicit Library(CUlibrary raw) noexcept : raw_(raw) {}
+  ~Library();
+  Library(const Library&) = delete;
+  Library& operator=(const Library&) = delete;
+
+  CUlibrary raw() const noexcept { return raw_; }
+
+ private:
+  CUlibrary raw_;
+};
+
+// A kernel of a library, which it keeps loaded.
+class Kernel {
+ public:
+  static KernelHandle Find(LibraryHandle library, const std::string& name);
+  Kernel(CUkernel raw, LibraryHandle library) noexcept : raw_(raw), library_(std::move(library)) {}
+
+  CUkernel raw() const noexcept { return raw_; }
+  const LibraryHandle& library() const noexcept { return library_; }
+
+ private:
+  CUkernel raw_;
+  LibraryHandle library_;
+};
+
+}  // namespace holdfast
+
+#endif  // HOLDFAST_LIB_HANDLES_RESOURCES_H_
