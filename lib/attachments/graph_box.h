@@ -1,8 +1,8 @@
 // GraphBox: the record of one graph, with the index from its nodes to their attachments.
 //
-// The index never owns: references that CUDA counts do. A node's entry says which user object carries the node's present
-// parameters, so that changing or removing the node gives up the right reference; everything else that still needs
-// the old parameters (executables, clones, launches) has references of its own.
+// The index never owns: references that CUDA counts do. A node's entry says which user object carries the node's
+// present parameters, so that changing or removing the node gives up the right reference; everything else that still
+// needs the old parameters (executables, clones, launches) has references of its own.
 #ifndef HOLDFAST_LIB_ATTACHMENTS_GRAPH_BOX_H_
 #define HOLDFAST_LIB_ATTACHMENTS_GRAPH_BOX_H_
 
@@ -26,8 +26,8 @@ using AttachmentIndex = std::map<CUgraphNode, Attachment*>;
 // Thread safety: as CUDA's for one graph: one thread at a time, the caller synchronises.
 class GraphBox {
  public:
-  // Creates an empty root graph. Throws DriverError, std::bad_alloc, and std::logic_error if the deferred cleanup has not
-  // been started.
+  // Creates an empty root graph. Throws DriverError, std::bad_alloc, and std::logic_error if the deferred cleanup has
+  // not been started.
   static std::shared_ptr<GraphBox> CreateRoot();
 
   // Destroys the graph; the attachments that nothing else refers to go to the cleanup queue.

@@ -34,14 +34,12 @@ void AttachmentTransaction::MakeUserObject(Attachment::Pointer attachment) {
   CUuserObject user_object = nullptr;
   Check("cuUserObjectCreate",
         GetDriver().cuUserObjectCreate(&user_object, attachment->cleanup_item(),
-                                       &DeferredCleanup::OnUserObjectDestroyed, 1u,
-                                       CU_USER_OBJECT_NO_DESTRUCTOR_SYNC),
+                                       &DeferredCleanup::OnUserObjectDestroyed, 1u, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC),
         "preparing an attachment");
   attachment->set_user_object(user_object);
   // From here on CUDA owns it, and only the queue may release it.
   Attachment* owned_by_cuda = attachment.release();
-  const CUresult result =
-      GetDriver().cuGraphRetainUserObject(box_.graph(), user_object, 1u, CU_GRAPH_USER_OBJECT_MOVE);
+  const CUresult result = GetDriver().cuGraphRetainUserObject(box_.graph(), user_object, 1u, CU_GRAPH_USER_OBJECT_MOVE);
   if (result != CUDA_SUCCESS) {
     driver::ReportCleanupFailure("cuUserObjectRelease", GetDriver().cuUserObjectRelease(user_object, 1u), user_object);
     throw driver::DriverError("cuGraphRetainUserObject", result, "preparing an attachment");

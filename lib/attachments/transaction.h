@@ -22,8 +22,8 @@ class AttachmentTransaction {
   // Prepares. With owners: makes their attachment and its user object, and has the graph retain it. Without: stages
   // the removal of what the node has, with no driver call.
   // REQUIRES: `box` outlives the transaction.
-  // Throws DriverError, std::bad_alloc, and std::logic_error if the deferred cleanup was not started; then the graph is as
-  // it was and the owners are released: on this thread if CUDA never knew of them, by the queue otherwise.
+  // Throws DriverError, std::bad_alloc, and std::logic_error if the deferred cleanup was not started; then the graph is
+  // as it was and the owners are released: on this thread if CUDA never knew of them, by the queue otherwise.
   AttachmentTransaction(GraphBox& box, std::span<const OpaqueHandle> owners);
 
   // Undoes the preparation unless it was committed: the graph lets go of the new owners, the queue releases them.
@@ -33,8 +33,9 @@ class AttachmentTransaction {
 
   // Makes the prepared owners those of `node`, in place of the ones it had, which the graph then lets go of.
   // REQUIRES: the driver call has succeeded; called once.
-  // ENSURES: the index is changed before the old reference is given up. If the driver refuses to give that up, the old owners
-  // stay with the graph until it can be tried again, at the latest until the graph is destroyed; the failure is reported.
+  // ENSURES: the index is changed before the old reference is given up. If the driver refuses to give that up, the old
+  // owners stay with the graph until it can be tried again, at the latest until the graph is destroyed; the failure is
+  // reported.
   void Commit(CUgraphNode node) noexcept;
 
  private:

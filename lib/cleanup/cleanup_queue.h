@@ -1,15 +1,16 @@
 // The deferred-cleanup queue: payloads that CUDA is done with, on their way to the context that may release them.
 //
 // A driver callback calls Enqueue, which links one preallocated item and asks for at most one wakeup. The wakeup
-// leads to Drain, in the host's context, which releases the payloads.
+// leads to DrainForWakeup, in the host's context, which releases the payloads. Drain does so without a wakeup.
 //
 // No wakeup is lost. `scheduled_` is true while a wakeup is outstanding. A producer pushes first and then exchanges
-// true into the flag; a drain exchanges false into it first and then takes the list. Both are read-modify-writes on
+// true into the flag; a wakeup exchanges false into it first and then takes the list. Both are read-modify-writes on
 // one variable, so one of them comes first in its modification order:
-//   producer first: the drain's exchange reads from the producer's (or from a later one, in its release sequence),
-//     so the push happens before the drain takes the list, and the drain sees the item;
-//   drain first: the producer reads false and asks for a wakeup of its own.
+//   producer first: the wakeup's exchange reads from the producer's (or from a later one, in its release sequence),
+//     so the push happens before the list is taken, and the drain sees the item;
+//   wakeup first: the producer reads false and asks for a wakeup of its own.
 // A store in place of either exchange would break this even on x86, where a store may pass a later load.
+// Drain leaves the flag alone: a wakeup that is outstanding stays so, and there is never a second one.
 //
 // A refused wakeup puts the flag back and then tells `on_refusal`, whose thread asks again (RequestIfNeeded) until the
 // host accepts. It is told after the flag is back: producers that came while the flag was up have left by then.
@@ -28,12 +29,13 @@ namespace holdfast::cleanup {
 
 // What the queue did since it was made. Statistics: each is exact, together they are no snapshot.
 struct CleanupCounters {
-  std::uint64_t enqueued;             // payloads handed over by callbacks while the gate was open
-  std::uint64_t released;             // payloads released by drains
-  std::uint64_t leaked_at_shutdown;   // payloads that came after the gate closed; kept, never released
-  std::uint64_t wakeups_requested;    // accepted by the host
-  std::uint64_t wakeups_refused;      // refused by the host; asked for again
-  std::uint64_t drains;               // drains that entered, nested and concurrent ones not counted
+  std::uint64_t enqueued;            // payloads handed over by callbacks while the gate was open
+  std::uint64_t released;            // payloads released by drains
+  std::uint64_t leaked_at_shutdown;  // payloads that came after the gate closed; kept, never released
+  std::uint64_t wakeups_requested;   // accepted by the host
+  std::uint64_t wakeups_refused;     // refused by the host; asked for again
+  std::uint64_t wakeups_run;         // accepted ones that came to run
+  std::uint64_t drains;              // drains that entered, nested and concurrent ones not counted
   std::uint64_t queue_length_peak;
 };
 
@@ -101,13 +103,26 @@ class CleanupQueue {
     gate_.Leave();
   }
 
-  // Releases up to kBatchItemsMax payloads, oldest first, and asks for another wakeup if more are left. Does nothing
+  // Releases up to kBatchItemsMax payloads, oldest first, and asks for a wakeup if more are left. Does nothing
   // inside another drain, on this thread or another, except to make that one look again.
   void Drain() noexcept {
     if (!gate_.Enter()) {
       return;
     }
-    DrainInside(kBatchItemsMax);
+    DrainInside();
+    gate_.Leave();
+  }
+
+  // The same, called by the wakeup that was requested, and by nothing else.
+  void DrainForWakeup() noexcept {
+    if (!gate_.Enter()) {
+      return;
+    }
+    wakeups_run_.Add(1);
+    // From here on a producer asks for a wakeup of its own. This comes before the attempt to drain: should that be
+    // turned away, the drain under way looks again and finds what came before.
+    scheduled_.exchange(false, std::memory_order_acq_rel);
+    DrainInside();
     gate_.Leave();
   }
 
@@ -124,7 +139,7 @@ class CleanupQueue {
       return false;
     }
     while (HasWork()) {
-      DrainInside(kBatchItemsMax);
+      DrainInside();
     }
     return true;
   }
@@ -138,8 +153,14 @@ class CleanupQueue {
   bool IsScheduled() const noexcept { return scheduled_.load(std::memory_order_acquire); }
 
   CleanupCounters Counters() const noexcept {
-    return {enqueued_.Get(),          released_.Get(),        leaked_at_shutdown_.Get(), wakeups_requested_.Get(),
-            wakeups_refused_.Get(), drains_.Get(), length_peak_.Get()};
+    return {enqueued_.Get(),
+            released_.Get(),
+            leaked_at_shutdown_.Get(),
+            wakeups_requested_.Get(),
+            wakeups_refused_.Get(),
+            wakeups_run_.Get(),
+            drains_.Get(),
+            length_peak_.Get()};
   }
 
  private:
@@ -174,15 +195,13 @@ class CleanupQueue {
   }
 
   // REQUIRES: inside the gate, or the gate is closed and the caller is the one who closed it.
-  void DrainInside(std::size_t items_max) noexcept {
+  void DrainInside() noexcept {
     if (!BeginDrain()) {
       return;
     }
     drains_.Add(1);
-    std::size_t items_left = items_max;
+    std::size_t items_left = kBatchItemsMax;
     do {
-      // From here on a producer asks for a wakeup of its own.
-      scheduled_.exchange(false, std::memory_order_acq_rel);
       AppendToBacklog(list_.TakeAll());
       items_left -= ReleaseBatch(items_left);
       has_backlog_.store(backlog_first_ != nullptr, std::memory_order_release);
@@ -281,6 +300,7 @@ class CleanupQueue {
   typename Atomics::Counter leaked_at_shutdown_;
   typename Atomics::Counter wakeups_requested_;
   typename Atomics::Counter wakeups_refused_;
+  typename Atomics::Counter wakeups_run_;
   typename Atomics::Counter drains_;
   typename Atomics::Counter length_peak_;
 };

@@ -58,15 +58,15 @@ struct DeferredCleanup::Parts {
 
   static void AlertRetry(void* parts) noexcept { static_cast<Parts*>(parts)->retry.Alert(); }
 
-  static void RunDrain(void* parts) noexcept { static_cast<Parts*>(parts)->queue.Drain(); }
+  static void RunDrain(void* parts) noexcept { static_cast<Parts*>(parts)->queue.DrainForWakeup(); }
 
-  // Whether the outstanding wakeup has led to no drain for too long. Any thread may ask; a race between two of them
+  // Whether the outstanding wakeup has not run for too long. Any thread may ask; a race between two of them
   // costs one wakeup too many at the most.
   // Memory ordering: relaxed, the three numbers are a guess's notes and guard nothing.
   bool PresumeLost() noexcept {
-    const std::uint64_t drains = queue.Counters().drains;
+    const std::uint64_t run = queue.Counters().wakeups_run;
     const Clock::rep now = Clock::now().time_since_epoch().count();
-    if (!queue.IsScheduled() || drains_seen.exchange(drains, std::memory_order_relaxed) != drains) {
+    if (!queue.IsScheduled() || wakeups_run_seen.exchange(run, std::memory_order_relaxed) != run) {
       waiting_since.store(now, std::memory_order_relaxed);
       patience.store(Clock::duration(kPresumedLostAfter).count(), std::memory_order_relaxed);
       return false;
@@ -79,7 +79,7 @@ struct DeferredCleanup::Parts {
   RelaxedCaptureScope batch_scope;
   const std::unique_ptr<Wakeup> wakeup;
   Queue queue;
-  std::atomic<std::uint64_t> drains_seen{~std::uint64_t{0}};
+  std::atomic<std::uint64_t> wakeups_run_seen{~std::uint64_t{0}};
   std::atomic<Clock::rep> waiting_since{0};
   std::atomic<Clock::rep> patience{0};
   RetryThread retry;

@@ -22,8 +22,8 @@ using Queue = CleanupQueue<StandardAtomics>;
 // Thread safety: all members from any thread, except Start, which is called once and happens before all else.
 class DeferredCleanup {
  public:
-  // An accepted wakeup that led to no drain within this time is presumed lost when a safe entry looks; after each
-  // such guess the time doubles until a drain runs, since the host may only be busy.
+  // An accepted wakeup that did not run within this time is presumed lost when a safe entry looks; after each such
+  // guess the time doubles until one runs, since the host may only be busy.
   static constexpr std::chrono::milliseconds kPresumedLostAfter{1000};
 
   // Never destroyed: a late callback must find it whole.

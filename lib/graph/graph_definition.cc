@@ -34,8 +34,8 @@ void RequireHandle(const Handle& handle, const char* what) {
 GraphDefinition::GraphDefinition() : box_(GraphBox::CreateRoot()) {}
 
 template <typename AddCall>
-GraphNode GraphDefinition::Add(CUgraphNodeType type, const std::vector<OpaqueHandle>& owners,
-                               Dependencies dependencies, const char* call, const char* doing, AddCall add) {
+GraphNode GraphDefinition::Add(CUgraphNodeType type, const std::vector<OpaqueHandle>& owners, Dependencies dependencies,
+                               const char* call, const char* doing, AddCall add) {
   std::vector<CUgraphNode> raw_dependencies;
   raw_dependencies.reserve(dependencies.size());
   for (const GraphNode& dependency : dependencies) {
@@ -91,8 +91,8 @@ GraphNode GraphDefinition::AddMemcpyNode(const MemoryOperand& destination, const
 GraphNode GraphDefinition::AddMemsetNode(const MemoryOperand& destination, const MemsetParameters& parameters,
                                          Dependencies dependencies) {
   const CUDA_MEMSET_NODE_PARAMS fill = graph::MakeMemset(destination, parameters);
-  return Add(CU_GRAPH_NODE_TYPE_MEMSET, graph::CollectOwners({destination.owner}), dependencies,
-             "cuGraphAddMemsetNode", "adding a memset node",
+  return Add(CU_GRAPH_NODE_TYPE_MEMSET, graph::CollectOwners({destination.owner}), dependencies, "cuGraphAddMemsetNode",
+             "adding a memset node",
              [&fill](CUgraphNode* node, CUgraph graph, const CUgraphNode* first, std::size_t count, CUcontext context) {
                return GetDriver().cuGraphAddMemsetNode(node, graph, first, count, &fill, context);
              });

@@ -19,8 +19,8 @@ namespace holdfast {
 // Copies name the same graph, which is destroyed with the last handle to it or to one of its nodes.
 //
 // Every Add throws DriverError when the driver refuses, std::bad_alloc, and std::logic_error for a dependency that does
-// not exist or belongs to another graph; then the graph is as before and the new owners are released. After the driver agreed
-// nothing throws. REQUIRES, for every Add: the deferred cleanup has been started and a context is current.
+// not exist or belongs to another graph; then the graph is as before and the new owners are released. After the driver
+// agreed nothing throws. REQUIRES, for every Add: the deferred cleanup has been started and a context is current.
 //
 // Thread safety: as CUDA's for one graph: one thread at a time, the caller synchronises. Different graphs on different
 // threads are independent.
@@ -56,7 +56,8 @@ class GraphDefinition {
   GraphNode AddEventWaitNode(const EventHandle& event, Dependencies dependencies = {});
 
  private:
-  // The steps that all Adds share: everything that can fail, then `add(node, graph, dependencies, count)`, then publishing.
+  // The steps that all Adds share: everything that can fail, then `add(node, graph, dependencies, count)`, then
+  // publishing.
   template <typename AddCall>
   GraphNode Add(CUgraphNodeType type, const std::vector<OpaqueHandle>& owners, Dependencies dependencies,
                 const char* call, const char* doing, AddCall add);

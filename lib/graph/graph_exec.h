@@ -11,8 +11,8 @@
 
 namespace holdfast {
 
-// Copies name the same executable, which is destroyed with the last one or by Close. It holds the owners of the definition
-// as they were when it was made or last updated.
+// Copies name the same executable, which is destroyed with the last one or by Close. It holds the owners of the
+// definition as they were when it was made or last updated.
 //
 // Thread safety: one thread at a time, the caller synchronises.
 class GraphExec {
@@ -27,9 +27,9 @@ class GraphExec {
   // Throws std::logic_error when closed, DriverError.
   void Launch(const StreamHandle& stream) const;
 
-  // Takes parameters and owners over from `source`, whose topology must be the same. Owners that were held before are given up
-  // as soon as no launch needs them. Throws std::logic_error when closed, DriverError naming the reason; then the executable
-  // is as before.
+  // Takes parameters and owners over from `source`, whose topology must be the same. Owners that were held before are
+  // given up as soon as no launch needs them. Throws std::logic_error when closed, DriverError naming the reason; then
+  // the executable is as before.
   void Update(const GraphDefinition& source);
 
   // Destroys the executable at once; launches in flight go on and keep what they need. A second call does nothing.

@@ -43,8 +43,8 @@ class GraphNode {
   void Destroy();
 
   // Replaces function and data, with their owners, together. Executables made before keep the old ones.
-  // Throws std::logic_error for a destroyed node or one of another kind, DriverError and std::bad_alloc; then parameters and
-  // owners are as before.
+  // Throws std::logic_error for a destroyed node or one of another kind, DriverError and std::bad_alloc; then
+  // parameters and owners are as before.
   void UpdateHost(const HostCallback& callback);
 
   // Replaces target and pattern, with the owner, together; the node's context stays. Errors as above.

@@ -1,7 +1,7 @@
 // What a node works on: addresses, callbacks, kernel arguments, each with the owners that keep it valid.
 //
-// An owner is whatever must live as long as the node's parameters are used by anything: the graph, a clone, an executable, a
-// launch. A null owner means that the caller vouches for the resource.
+// An owner is whatever must live as long as the node's parameters are used by anything: the graph, a clone, an
+// executable, a launch. A null owner means that the caller vouches for the resource.
 #ifndef HOLDFAST_LIB_GRAPH_OPERANDS_H_
 #define HOLDFAST_LIB_GRAPH_OPERANDS_H_
 

@@ -1,0 +1,152 @@
+"""A case as a task of the engine: its scratch folder, its child, and the record of how it ended."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+from harness.cli.cases import Case
+from harness.cli.child import EVENTS_FILE, WORK_FOLDER, Child, Ending, Limits
+from harness.cli.child_environment import PLAN_FILE, child_environment
+from harness.cli.classify import Judgement, judge, tail_of
+from harness.cli.drivers import Driver
+from harness.cli.events import Events
+from harness.cli.plans import PlanBuilder
+from harness.cli.problems import HarnessError
+from harness.cli.reproduce import Reproducer
+from harness.cli.seed import format_seed
+from harness.cli.verdict import Verdict
+from reports import record
+
+_TAIL_LINES = 60
+
+# How much longer a scenario may take under a sanitizer than its own limit says.
+_SLOWDOWN = {"thread": 5.0, "address": 2.0, "undefined": 2.0}
+
+
+@dataclasses.dataclass(frozen=True)
+class Setting:
+    """What all cases of a run share."""
+
+    environment: Mapping[str, str]
+    shim: Path
+    driver: Driver
+    plans: PlanBuilder
+    reproducer: Reproducer
+    scratch: Path
+    artifacts: Path | None
+    timeout_seconds: float | None
+    resident_bytes: int
+    sanitizers: tuple[str, ...] = ()
+
+    def limits(self, case: Case) -> Limits:
+        slowdown = max((_SLOWDOWN[name] for name in self.sanitizers), default=1.0)
+        return Limits(self.timeout_seconds or case.scenario.timeout_seconds * slowdown, self.resident_bytes)
+
+
+class CaseTask:
+    """One case. `result` is set once it is done; the driver's facts come from the case's own events."""
+
+    def __init__(self, case: Case, setting: Setting, number: int) -> None:
+        self.case = case
+        self.result: record.Case | None = None
+        self.events = Events()
+        self._setting = setting
+        self._plan = setting.plans.user
+        self._folder = setting.scratch / f"{number:05d}"
+
+    def start(self) -> Child | None:
+        """Starts the child, or settles the case without one."""
+        drivers = self.case.scenario.drivers
+        if self._setting.driver.kind not in drivers:
+            self._settle(Verdict.SKIPPED, f"it runs on the {' or '.join(drivers)} driver only")
+            return None
+        try:
+            self._plan = self._setting.plans.for_rules(self.case.plan)
+        except HarnessError as problem:
+            self._settle(Verdict.ERROR, f"its own rules do not load: {problem}")
+            return None
+        (self._folder / WORK_FOLDER).mkdir(parents=True)
+        (self._folder / PLAN_FILE).write_text(self._plan.text(self.case.seed))
+        setting = self._setting
+        environment = child_environment(setting.environment, self.case, setting.shim, setting.driver, self._folder)
+        command = [str(self.case.program), f"--run={self.case.scenario.name}", f"--variant={self.case.variant.name}"]
+        try:
+            return Child(command, environment, self._folder, setting.limits(self.case))
+        except OSError as problem:
+            self._settle(Verdict.ERROR, f"{self.case.program.name} could not be started: {problem}")
+            return None
+
+    def finish(self, child: Child) -> None:
+        ending = child.ending()
+        judgement = judge(ending, self._setting.limits(self.case), self._plan)
+        self.events = judgement.events
+        result = self._record(ending, judgement)
+        if judgement.verdict is not Verdict.PASSED and self._setting.artifacts:
+            result = dataclasses.replace(result, artifacts=self._keep(ending, self._setting.artifacts))
+        self.result = result
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _settle(self, verdict: Verdict, reason: str) -> None:
+        self.result = dataclasses.replace(self._empty_record(verdict), reason=reason)
+
+    def _empty_record(self, verdict: Verdict) -> record.Case:
+        case, digest = self.case, self._plan.digest
+        return record.Case(
+            scenario=case.scenario.name,
+            variant=case.variant.name,
+            run=case.run,
+            seed=format_seed(case.seed),
+            verdict=verdict.value,
+            plan_digest=digest,
+            replay=self._setting.reproducer.replay_string(case, self._setting.driver.kind, digest),
+            file=case.scenario.file,
+            line=case.scenario.line,
+        )
+
+    def _record(self, ending: Ending, judgement: Judgement) -> record.Case:
+        events = judgement.events
+        commands = self._setting.reproducer.commands(self.case)
+        passed = judgement.verdict is Verdict.PASSED
+        return dataclasses.replace(
+            self._empty_record(judgement.verdict),
+            reason=judgement.reason,
+            findings=tuple(dataclasses.replace(finding, reproduce=commands) for finding in judgement.findings),
+            faults=tuple(events.faults),
+            rules=self._rules(events),
+            counters=events.counters,
+            unsupported=tuple(events.unsupported),
+            duration_ms=round(ending.seconds * 1000, 3),
+            peak_rss_mb=round(ending.peak_resident_bytes / (1 << 20), 1),
+            output_tail="" if passed else "\n".join(tail_of(ending.output + ending.sanitizer_logs, _TAIL_LINES)),
+        )
+
+    def _rules(self, events: Events) -> tuple[record.Rule, ...]:
+        fired = [fault.rule for fault in events.faults]
+        return tuple(
+            record.Rule(label, "user" if index < self._plan.of_user else "scenario", fired.count(index))
+            for index, label in enumerate(self._plan.labels)
+        )
+
+    def _keep(self, ending: Ending, artifacts: Path) -> str:
+        """Copies what tells the story of the case into the artifact folder. Returns the folder's name there."""
+        name = re.sub(r"[^\w.-]", "_", f"{self.case.name}_{self.case.run}")
+        folder = artifacts / name
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "output.txt").write_text(ending.output + ending.sanitizer_logs)
+        (folder / EVENTS_FILE).write_bytes(ending.events)
+        (folder / PLAN_FILE).write_text(self._plan.text(self.case.seed))
+        return name
+
+
+def fired_user_rules(results: list[record.Case]) -> list[tuple[str, bool]]:
+    """Each rule of the user, in order, and whether any case fired it."""
+    fired: dict[int, tuple[str, bool]] = {}
+    for result in results:
+        for index, rule in enumerate(result.rules):
+            if rule.origin == "user":
+                fired[index] = (rule.text, rule.fired > 0 or fired.get(index, ("", False))[1])
+    return [fired[index] for index in sorted(fired)]

@@ -1,0 +1,82 @@
+"""The entry of the command: finds the subcommand, runs it, and turns a problem into a sentence and an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Mapping, Sequence
+
+from harness.cli import doctor, list_command, options, run_command, selftest
+from harness.cli.bazel_environment import BazelEnvironment, read_bazel_environment
+from harness.cli.options import Invocation
+from harness.cli.problems import Problem, UsageError, nearest
+from harness.cli.session import Console, open_session
+from harness.cli.verdict import ExitCode
+from harness.cli.version import VERSION
+
+
+def main(arguments: Sequence[str], environment: Mapping[str, str], console: Console) -> int:
+    """Runs the command line `arguments` (without the program's name). Returns the exit code."""
+    bazel = BazelEnvironment()
+    code: int
+    try:
+        bazel = read_bazel_environment(environment)
+        bazel.begin()
+        code = _dispatch(arguments, environment, bazel, console)
+        console.out.flush()
+    except Problem as problem:
+        console.err.write(f"holdfast: {problem}\n")
+        code = problem.exit_code
+    except BrokenPipeError:
+        # Whoever read the output has gone; the interpreter must not fail again when it flushes.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = ExitCode.HARNESS_FAILED
+    except KeyboardInterrupt:
+        code = ExitCode.INTERRUPTED
+    except Exception:
+        # Python's own exit code for this is 1, which here would say that the subject broke its contract.
+        console.err.write(traceback.format_exc())
+        code = ExitCode.HARNESS_FAILED
+    bazel.end()
+    return int(code)
+
+
+def _dispatch(
+    arguments: Sequence[str], environment: Mapping[str, str], bazel: BazelEnvironment, console: Console
+) -> int:
+    if arguments and arguments[0] == "--version":
+        console.out.write(f"holdfast {VERSION}\n")
+        return ExitCode.ALL_MET
+    if arguments and arguments[0] in ("--help", "-h", "help"):
+        console.out.write(options.general_help())
+        return ExitCode.ALL_MET
+    if not arguments:
+        console.err.write(options.general_help())
+        raise UsageError("name a command")
+    command, rest = arguments[0], arguments[1:]
+    names = [known.name for known in options.COMMANDS]
+    if command not in names:
+        what = "option" if command.startswith("-") else "command"
+        raise UsageError(f"unknown {what} {command}{nearest(command, names)}")
+    before_end = rest[: rest.index("--")] if "--" in rest else rest
+    if "--help" in before_end or "-h" in before_end:
+        console.out.write(options.command_help(command))
+        return ExitCode.ALL_MET
+    if "--version" in before_end:
+        console.out.write(f"holdfast {VERSION}\n")
+        return ExitCode.ALL_MET
+    return _run_command(options.parse(command, rest, environment), environment, bazel, console)
+
+
+def _run_command(
+    invocation: Invocation, environment: Mapping[str, str], bazel: BazelEnvironment, console: Console
+) -> int:
+    if invocation.command == "list":
+        return list_command.run(invocation, environment, console.out)
+    if invocation.command == "doctor":
+        return doctor.run(invocation, environment, console.out)
+    session = open_session(invocation, environment, bazel, console)
+    if invocation.command == "selftest":
+        return selftest.run(session)
+    return run_command.run(session)

@@ -1,0 +1,147 @@
+"""`holdfast doctor`: what this machine has, and what each missing thing switches off. It never fails."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import shutil
+import subprocess
+from collections.abc import Mapping
+from typing import TextIO
+
+from harness.cli import layout
+from harness.cli.drivers import REAL_LIBRARY, probe_driver
+from harness.cli.layout import Layout, find_layout
+from harness.cli.options import Invocation
+from harness.cli.session import sanitizers_of
+from harness.cli.table import Paint, columns
+from harness.cli.verdict import ExitCode
+from harness.cli.version import VERSION
+
+_PROGRAM_SECONDS = 30
+_INTERPRETERS = tuple(f"python3.{version}" for version in ("10", "11", "12", "13", "13t", "14", "14t"))
+_ASK_INTERPRETER = (
+    "import platform, sysconfig; "
+    "print(platform.python_version(), 'free-threaded' if sysconfig.get_config_var('Py_GIL_DISABLED') else 'with GIL')"
+)
+
+# Programs from elsewhere: (name, how to ask for the version, what its absence switches off).
+_TOOLS = (
+    ("gdb", "--version", "a hang is reported with the state of its threads instead of their stacks"),
+    ("bazel", "--version", "building here; a bundle folder still runs"),
+    ("g++", "--version", "building with GCC here"),
+    ("clang++", "--version", "building with Clang here"),
+)
+
+# Our own programs: (path, what it is, what its absence switches off).
+_PROGRAMS = (
+    (layout.SCENARIO_RUNNER, "run, list and selftest"),
+    (layout.SHIM, "run and selftest: without the shim no fault can be injected"),
+    (layout.MODEL_DRIVER, "--driver=model, so every run on a machine without a GPU, and selftest"),
+    (layout.PLAN_TOOL, "run and selftest: plans cannot be checked"),
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Check:
+    """One thing. `missing_means` is what its absence switches off; empty when it is present."""
+
+    name: str
+    present: bool
+    detail: str
+    missing_means: str = ""
+
+
+def run(invocation: Invocation, environment: Mapping[str, str], out: TextIO) -> ExitCode:
+    """Looks at everything and prints it."""
+    places = find_layout(environment)
+    checks = [
+        *_driver(invocation["--driver"]),
+        *_programs(places),
+        *_sanitizers(places),
+        _bugs(places),
+        *_interpreters(),
+        *_tools(),
+    ]
+    if invocation["--json"]:
+        document = {"version": VERSION, "checks": [dataclasses.asdict(check) for check in checks]}
+        out.write(json.dumps(document, indent=2) + "\n")
+    else:
+        paint = Paint(invocation["--color"], out, environment)
+        out.writelines(f"{line}\n" for line in _table(checks, paint))
+    return ExitCode.ALL_MET
+
+
+def _driver(option: str) -> list[Check]:
+    library = REAL_LIBRARY if option in ("auto", "real", "model") else option
+    probe = probe_driver(library)
+    off = "--driver=real and every scenario that needs the real driver; auto takes the model driver"
+    if probe.error:
+        return [Check("real driver", False, probe.error, off), Check("GPU", False, "none that can be used", off)]
+    version = f"{probe.version // 1000}.{probe.version % 1000 // 10}"
+    names = ", ".join(f"{index}: {name}" for index, name in enumerate(probe.devices))
+    return [Check("real driver", True, f"{probe.path}, CUDA {version}"), Check("GPU", True, names)]
+
+
+def _programs(places: Layout) -> list[Check]:
+    checks = []
+    for path, off in _PROGRAMS:
+        found = places.find(path)
+        checks.append(Check(path, bool(found), str(found) if found else "not found", "" if found else off))
+    return checks
+
+
+def _sanitizers(places: Layout) -> list[Check]:
+    runner = places.find(layout.SCENARIO_RUNNER)
+    built = sanitizers_of(runner) if runner else ()
+    if built:
+        return [Check("sanitizers", True, f"the scenarios are built with {' and '.join(built)} sanitizer")]
+    off = "findings that only a sanitizer sees: build with --config=asan, tsan or ubsan"
+    return [Check("sanitizers", False, "the scenarios are built without", off)]
+
+
+def _bugs(places: Layout) -> Check:
+    count = len(places.bug_runners())
+    return Check("seeded bugs", count > 0, f"{count} builds in {layout.BUG_FOLDER}", "" if count else "selftest")
+
+
+def _interpreters() -> list[Check]:
+    checks = []
+    for name in _INTERPRETERS:
+        answer = _ask(name, "-c", _ASK_INTERPRETER)
+        off = f"checks of the Python module under {name}"
+        checks.append(Check(name, bool(answer), answer or "not found, or it does not start", "" if answer else off))
+    return checks
+
+
+def _tools() -> list[Check]:
+    checks = []
+    for name, question, off in _TOOLS:
+        answer = _ask(name, question)
+        checks.append(Check(name, bool(answer), answer or "not found, or it does not start", "" if answer else off))
+    return checks
+
+
+def _ask(program: str, *arguments: str) -> str:
+    """The first line that a program prints, or nothing if it is not there or fails."""
+    path = shutil.which(program)
+    if not path:
+        return ""
+    try:
+        answer = subprocess.run(
+            [path, *arguments], stdin=subprocess.DEVNULL, capture_output=True, timeout=_PROGRAM_SECONDS
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    lines = answer.stdout.decode(errors="replace").splitlines()
+    return lines[0].strip() if answer.returncode == 0 and lines else ""
+
+
+def _table(checks: list[Check], paint: Paint) -> list[str]:
+    rows = [("yes" if check.present else "no", check.name, check.detail) for check in checks]
+    lines = [f"holdfast {VERSION}", ""]
+    for check, line in zip(checks, columns(("", "what", "found"), rows)[1:], strict=True):
+        lines.append(paint("green" if check.present else "yellow", line))
+        if check.missing_means:
+            lines.append(f"     switches off: {check.missing_means}")
+    return lines

@@ -1,0 +1,70 @@
+"""Where the programs that the command needs lie: in a runfiles tree, in a bundle folder, or below bazel-bin.
+
+All three have the same paths inside, those of the source tree, so only the root differs. HOLDFAST_ROOT overrides
+every other place.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from harness.cli.problems import HarnessError
+
+SCENARIO_RUNNER = "scenarios/scenario_runner"
+BUG_FOLDER = "scenarios/bugs"
+BUG_RUNNER_SUFFIX = "_runner"
+SHIM = "fault/shim/libcuda.so.1"
+MODEL_DRIVER = "fault/model/libcuda.so.1"
+PLAN_TOOL = "fault/plan/holdfast_plan"
+
+_WORKSPACE = "holdfast"
+
+
+class Layout:
+    """Finds programs by their path in the tree. The first root that has one wins."""
+
+    def __init__(self, roots: list[Path]) -> None:
+        self._roots = roots
+
+    def find(self, relative: str) -> Path | None:
+        """The absolute path of a file, or None. Symbolic links are kept: a library's name is its link's name."""
+        for root in self._roots:
+            path = root / relative
+            if path.is_file():
+                return path.absolute()
+        return None
+
+    def need(self, relative: str, purpose: str) -> Path:
+        """Like find; raises HarnessError if there is no such file."""
+        path = self.find(relative)
+        if path is None:
+            places = ", ".join(str(root) for root in self._roots)
+            raise HarnessError(f"there is no {relative}, which is {purpose}; looked below {places}")
+        return path
+
+    def bug_runners(self) -> dict[str, Path]:
+        """The seeded-bug builds that are there, by the name of the bug."""
+        runners: dict[str, Path] = {}
+        for root in self._roots:
+            for path in sorted((root / BUG_FOLDER).glob(f"*{BUG_RUNNER_SUFFIX}")):
+                if path.is_file() and os.access(path, os.X_OK):
+                    runners.setdefault(path.name.removesuffix(BUG_RUNNER_SUFFIX), path.absolute())
+        return runners
+
+
+def find_layout(environment: Mapping[str, str]) -> Layout:
+    """The roots to look under, most specific first."""
+    override = environment.get("HOLDFAST_ROOT")
+    if override:
+        return Layout([Path(override).absolute()])
+    # Not resolved: in a runfiles tree this file is a link, and its siblings lie beside the link.
+    above = Path(__file__).absolute().parents[2]
+    roots = [above]
+    for variable in ("RUNFILES_DIR", "TEST_SRCDIR"):
+        folder = environment.get(variable)
+        if folder:
+            roots.append(Path(folder) / environment.get("TEST_WORKSPACE", _WORKSPACE))
+    roots.append(above / "bazel-bin")
+    return Layout(roots)

@@ -1,0 +1,289 @@
+"""The one table of commands and options. Parsing, help, defaults from the environment and the report's list of
+resolved options are all made from it.
+
+An option's value comes from, in rising order: its default, a test variable, the command line (the last one wins).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from harness.cli import values
+from harness.cli.problems import UsageError, nearest
+from harness.cli.seed import parse_seed
+
+Reader = Callable[[str], Any]
+
+RUNNING = ("run", "selftest")
+SELECTING = ("run", "list", "selftest")
+
+
+@dataclasses.dataclass(frozen=True)
+class Command:
+    name: str
+    positional: str
+    summary: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Option:
+    """One option. Without a metavar it is a flag; with `variable` that environment variable is its default."""
+
+    name: str
+    commands: tuple[str, ...]
+    metavar: str
+    read: Reader
+    help: str
+    default: Any = None
+    repeats: bool = False
+    variable: str = ""
+
+    @property
+    def is_flag(self) -> bool:
+        return not self.metavar
+
+
+def _flag(name: str, commands: tuple[str, ...], text: str, variable: str = "") -> Option:
+    return Option(name, commands, "", _read_flag, text, default=False, variable=variable)
+
+
+def _read_flag(text: str) -> bool:
+    if text not in ("0", "1"):
+        raise ValueError(f"{text!r} is neither 0 nor 1")
+    return text == "1"
+
+
+COMMANDS = (
+    Command("run", "[SUITE | SCENARIO-GLOB ...]", "run scenarios (default: the default suite)"),
+    Command("list", "[SUITE | SCENARIO-GLOB ...]", "scenarios, what each covers, which seeded bugs it catches"),
+    Command("selftest", "[BUG-GLOB ...]", "every seeded bug against the scenarios that claim it"),
+    Command("doctor", "", "what this machine has, and what each missing thing switches off"),
+)
+
+OPTIONS = (
+    Option(
+        "--driver",
+        (*RUNNING, "doctor"),
+        "auto|model|real|PATH",
+        values.parse_text,
+        "the driver below the shim; auto takes the real one if it has a device",
+        default="auto",
+    ),
+    Option("--plan", ("run",), "FILE", values.parse_text, "a fault plan, in force for every case"),
+    Option("--fault", ("run",), "RULE", values.parse_text, "one rule of a plan in its one-line form", repeats=True),
+    Option(
+        "--seed",
+        RUNNING,
+        "SEED",
+        parse_seed,
+        "0x hexadecimal, decimal, or a 40-digit hash (default: a fresh one)",
+        variable="HOLDFAST_SEED",
+    ),
+    Option("--runs", RUNNING, "N", values.parse_positive, "how often each case runs", default=1),
+    Option(
+        "--first-run",
+        RUNNING,
+        "N",
+        values.parse_count,
+        "number of the first run, to take one run of many again",
+        default=0,
+    ),
+    Option("--max-total-time", RUNNING, "TIME", values.parse_duration, "stop starting cases after this long"),
+    Option("--timeout", RUNNING, "TIME", values.parse_duration, "time limit of a case (default: the scenario's own)"),
+    Option(
+        "--rss-limit-mb",
+        RUNNING,
+        "N",
+        values.parse_positive,
+        "memory limit of a case's processes together",
+        default=2048,
+    ),
+    Option("--jobs", RUNNING, "N", values.parse_positive, "cases at a time"),
+    Option(
+        "--filter",
+        SELECTING,
+        "FILTER",
+        values.parse_text,
+        "POSITIVE[-NEGATIVE] globs of SCENARIO or SCENARIO/VARIANT, joined by ':'; ':-' is never part of a name",
+        variable="TESTBRIDGE_TEST_ONLY",
+    ),
+    _flag("--fail-fast", ("run",), "stop at the first case that fails", variable="TESTBRIDGE_TEST_RUNNER_FAIL_FAST"),
+    Option("--max-failures", ("run",), "N", values.parse_positive, "stop once this many cases failed"),
+    _flag("--shuffle", ("run",), "run the cases in an order drawn from the seed"),
+    _flag("--require-run", ("run",), "exit 4 when every case was skipped"),
+    Option("--skip-exit-code", ("run",), "CODE", values.parse_exit_code, "the exit code when every case was skipped"),
+    Option(
+        "--artifact-dir",
+        RUNNING,
+        "DIR",
+        values.parse_text,
+        "keep the report and the output of each case that did not pass here",
+        variable="TEST_UNDECLARED_OUTPUTS_DIR",
+    ),
+    Option(
+        "--report",
+        RUNNING,
+        "FORMAT:PATH",
+        values.parse_report,
+        "write a report: " + ", ".join(values.WRITTEN_FORMATS) + "; - is the standard output",
+        repeats=True,
+    ),
+    _flag("--list", ("run",), "print the names of the selected cases and run none"),
+    _flag("--json", ("list", "doctor"), "print JSON"),
+    Option(
+        "--color", (*SELECTING, "doctor"), "auto|yes|no", values.parse_color, "colour of the tables", default="auto"
+    ),
+    _flag("--quiet", RUNNING, "no progress, and no table of the cases that passed"),
+    _flag("--verbose", RUNNING, "one line for each case that ends"),
+)
+
+# Options that cannot both be on one command line, and why.
+CONTRADICTIONS = (
+    ("--quiet", "--verbose", "one asks for less and the other for more"),
+    ("--fail-fast", "--max-failures", "both say after how many failures to stop"),
+    ("--require-run", "--skip-exit-code", "both give the exit code of a run in which every case was skipped"),
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Invocation:
+    """A parsed command line: each option of the command has a value, and a source that says who gave it."""
+
+    command: str
+    positionals: tuple[str, ...]
+    values: Mapping[str, Any]
+    sources: Mapping[str, str]
+
+    def __getitem__(self, option: str) -> Any:
+        return self.values[option]
+
+    def was_given(self, option: str) -> bool:
+        """Whether the value is the user's rather than the default."""
+        return self.sources[option] != "default"
+
+
+def options_of(command: str) -> list[Option]:
+    return [option for option in OPTIONS if command in option.commands]
+
+
+def parse(command: str, arguments: Sequence[str], environment: Mapping[str, str]) -> Invocation:
+    """Reads what follows the command's name. Raises UsageError."""
+    table = {option.name: option for option in options_of(command)}
+    given: dict[str, list[Any]] = {}
+    positionals: list[str] = []
+    rest = list(arguments)
+    while rest:
+        word = rest.pop(0)
+        if word == "--":
+            positionals += rest
+            break
+        if not word.startswith("-") or word == "-":
+            positionals.append(word)
+            continue
+        option, text = _take(command, table, word, rest)
+        given.setdefault(option.name, []).append(_read(option, text, option.name))
+    _refuse_contradictions(given)
+    if positionals and not _command(command).positional:
+        raise UsageError(f"holdfast {command} takes no argument, and {positionals[0]!r} is one")
+    return _resolve(command, table, given, tuple(positionals), environment)
+
+
+def _take(command: str, table: Mapping[str, Option], word: str, rest: list[str]) -> tuple[Option, str]:
+    """The option that `word` names, and its text, which may be the next word of `rest`."""
+    name, equals, text = word.partition("=")
+    option = table.get(name)
+    if option is None:
+        raise UsageError(_unknown_option(command, name))
+    if option.is_flag:
+        if equals:
+            raise UsageError(f"{name} is a flag and takes no value")
+        return option, "1"
+    if not equals:
+        if not rest:
+            raise UsageError(f"{name} needs a value: {name}={option.metavar}")
+        text = rest.pop(0)
+    return option, text
+
+
+def _unknown_option(command: str, name: str) -> str:
+    owners = [owner for option in OPTIONS if option.name == name for owner in option.commands]
+    if owners:
+        return f"holdfast {command} has no option {name}; it belongs to {', '.join(owners)}"
+    known = [option.name for option in options_of(command)] + ["--help", "--version"]
+    return f"unknown option {name}{nearest(name, known)}"
+
+
+def _read(option: Option, text: str, giver: str) -> Any:
+    try:
+        return option.read(text)
+    except ValueError as problem:
+        raise UsageError(f"{giver}: {problem}") from None
+
+
+def _refuse_contradictions(given: Mapping[str, list[Any]]) -> None:
+    for first, second, reason in CONTRADICTIONS:
+        if first in given and second in given:
+            raise UsageError(f"{first} and {second} contradict each other: {reason}")
+
+
+def _resolve(
+    command: str,
+    table: Mapping[str, Option],
+    given: Mapping[str, list[Any]],
+    positionals: tuple[str, ...],
+    environment: Mapping[str, str],
+) -> Invocation:
+    resolved: dict[str, Any] = {}
+    sources: dict[str, str] = {}
+    for name, option in table.items():
+        variable = environment.get(option.variable, "") if option.variable else ""
+        if name in given:
+            resolved[name] = given[name] if option.repeats else given[name][-1]
+            sources[name] = "command line"
+        elif variable:
+            resolved[name] = _read(option, variable, f"{option.variable} in the environment")
+            sources[name] = f"environment {option.variable}"
+        else:
+            resolved[name] = [] if option.repeats else option.default
+            sources[name] = "default"
+    return Invocation(command, positionals, resolved, sources)
+
+
+def _command(name: str) -> Command:
+    for command in COMMANDS:
+        if command.name == name:
+            return command
+    raise UsageError(f"unknown command {name!r}{nearest(name, [command.name for command in COMMANDS])}")
+
+
+def command_help(name: str) -> str:
+    """The help of one command."""
+    command = _command(name)
+    lines = [f"usage: holdfast {name} [OPTIONS] {command.positional}".rstrip(), "", f"  {command.summary}", ""]
+    for option in options_of(name):
+        head = option.name if option.is_flag else f"{option.name}={option.metavar}"
+        notes = [option.help]
+        if option.repeats:
+            notes.append("repeatable")
+        if option.default not in (None, False):
+            notes.append(f"default {option.default}")
+        if option.variable:
+            notes.append(f"else ${option.variable}")
+        lines.append(f"  {head:<32} {'; '.join(notes)}")
+    return "\n".join(lines) + "\n"
+
+
+def general_help() -> str:
+    """What `holdfast --help` prints."""
+    lines = ["usage: holdfast COMMAND [OPTIONS] [ARGUMENTS]", ""]
+    lines += [f"  {command.name:<10} {command.summary}" for command in COMMANDS]
+    lines += [
+        "",
+        "holdfast COMMAND --help tells a command's options; --version prints the version.",
+        "",
+        "Exit codes: 0 all met, 1 finding, 2 usage or a plan that does not load, 3 the harness itself failed,",
+        "4 nothing ran, 5 inconclusive, 130 and 143 interrupted after writing what there is.",
+    ]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,108 @@
+"""Fault plans: what the user gave, what a scenario brings, and the two merged into one file for a case.
+
+The plan language is not known here. `holdfast_plan` reads, checks and normalises plans; a plan that it refuses ends
+the command before anything runs. In a merged plan the user's rules come first (each --fault, then the file's), since
+the first rule that matches acts and the user has the last word; the scenario's own come after them. So the index in
+a fault event tells whose rule fired.
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import json
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from harness.cli.problems import HarnessError, Problem, UsageError
+from harness.cli.seed import format_seed, parse_seed
+
+_TOOL_SECONDS = 60
+_STANDARD_INPUT = "/dev/stdin"
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+    """A normalised plan. `labels` has the text of each rule as its author wrote it; `of_user` rules come first.
+    The digest stands for the rules; the seed is not part of it.
+    """
+
+    document: dict[str, Any]
+    digest: str
+    labels: tuple[str, ...]
+    of_user: int
+
+    def text(self, seed: int) -> str:
+        """The plan as a file for one case, whose seed replaces the plan's own."""
+        return json.dumps({**self.document, "seed": format_seed(seed)}) + "\n"
+
+
+class PlanBuilder:
+    """Makes the plan of each case."""
+
+    def __init__(self, tool: Path, plan_file: str | None, faults: Sequence[str]) -> None:
+        """REQUIRES: `tool` is holdfast_plan. Raises UsageError if the user's plan or a rule does not load."""
+        self._tool = tool
+        self._merged: dict[tuple[str, ...], Plan] = {}
+        if plan_file:
+            _refuse_unreadable(plan_file)
+        arguments = [f"--plan={plan_file}"] if plan_file else []
+        arguments += [f"--fault={fault}" for fault in faults]
+        document, digest = self._normalise(arguments, "", UsageError)
+        from_file = document["rules"][len(faults) :]
+        labels = (*faults, *(json.dumps(rule, separators=(",", ":")) for rule in from_file))
+        self.user = Plan(document, digest, labels, len(labels))
+
+    def seed(self) -> int | None:
+        """The seed that the user's plan file asks for."""
+        seed = self.user.document.get("seed")
+        return parse_seed(seed) if isinstance(seed, str) else None
+
+    def for_rules(self, rules: tuple[str, ...]) -> Plan:
+        """The user's plan with a scenario's own rules behind it. Raises HarnessError if those do not load."""
+        if not rules:
+            return self.user
+        if rules not in self._merged:
+            own, _ = self._normalise([f"--fault={rule}" for rule in rules], "", HarnessError)
+            document = copy.deepcopy(self.user.document)
+            document["rules"] += [_moved(rule, self.user.of_user) for rule in own["rules"]]
+            arguments = [f"--plan={_STANDARD_INPUT}"]
+            document, digest = self._normalise(arguments, json.dumps(document), HarnessError)
+            self._merged[rules] = Plan(document, digest, (*self.user.labels, *rules), self.user.of_user)
+        return self._merged[rules]
+
+    def _normalise(self, arguments: list[str], text: str, refusal: type[Problem]) -> tuple[dict[str, Any], str]:
+        """The normalised document and the digest of what `arguments` ask for, with `text` on the standard input."""
+        command = [str(self._tool), *arguments]
+        try:
+            answer = subprocess.run(command, input=text.encode(), capture_output=True, timeout=_TOOL_SECONDS)
+        except (OSError, subprocess.TimeoutExpired) as problem:
+            raise HarnessError(f"{self._tool.name} did not work: {problem}") from None
+        message = answer.stderr.decode(errors="replace").strip().removeprefix("holdfast: ")
+        if answer.returncode == 2:
+            raise refusal(message or "the plan does not load")
+        if answer.returncode != 0:
+            raise HarnessError(f"{self._tool.name} ended with {answer.returncode}: {message or 'it said nothing'}")
+        try:
+            printed = json.loads(answer.stdout)
+            return dict(printed["plan"], rules=list(printed["plan"]["rules"])), str(printed["digest"])
+        except (ValueError, TypeError, KeyError) as problem:
+            raise HarnessError(f"{self._tool.name} printed no plan: {problem!r}") from None
+
+
+def _moved(rule: dict[str, Any], by: int) -> dict[str, Any]:
+    """A rule whose reference to another rule of its plan still points there after `by` rules were put before."""
+    hold = rule["do"].get("hold")
+    if not hold or "rule" not in hold:
+        return rule
+    return {**rule, "do": {**rule["do"], "hold": {**hold, "rule": hold["rule"] + by}}}
+
+
+def _refuse_unreadable(plan_file: str) -> None:
+    try:
+        with open(plan_file, "rb") as file:
+            file.read(1)
+    except OSError as problem:
+        raise UsageError(f"--plan={plan_file}: {problem.strerror}") from None

@@ -1,0 +1,57 @@
+"""Writes the reports that a run was asked for: atomically, now and then while it runs, and at the end."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from harness.cli.problems import HarnessError
+from harness.cli.values import ReportTarget
+from reports import json_report, junit_report
+from reports.record import Record
+
+STANDARD_OUTPUT = "-"
+_INTERVAL_SECONDS = 1.0
+
+_RENDERERS: dict[str, Callable[[Record], bytes]] = {"json": json_report.render, "junit": junit_report.render}
+
+
+class ReportFiles:
+    """The reports of one run."""
+
+    def __init__(self, targets: Sequence[ReportTarget]) -> None:
+        self._targets = targets
+        self._last = 0.0
+
+    @property
+    def take_standard_output(self) -> bool:
+        return any(target.path == STANDARD_OUTPUT for target in self._targets)
+
+    def write_sometimes(self, make: Callable[[], Record]) -> None:
+        """Writes if the last time is long enough ago, so that a kill loses little and long runs stay fast."""
+        if time.monotonic() - self._last >= _INTERVAL_SECONDS:
+            self.write(make(), final=False)
+
+    def write(self, record: Record, final: bool) -> None:
+        """Writes every report; the standard output gets the final one only. Raises HarnessError."""
+        for target in self._targets:
+            content = _RENDERERS[target.format](record)
+            if target.path != STANDARD_OUTPUT:
+                _replace(Path(target.path), content)
+            elif final:
+                sys.stdout.buffer.write(content)
+                sys.stdout.buffer.flush()
+        self._last = time.monotonic()
+
+
+def _replace(path: Path, content: bytes) -> None:
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary.write_bytes(content)
+        temporary.replace(path)
+    except OSError as problem:
+        raise HarnessError(f"the report {path} was not written: {problem.strerror}") from None

@@ -1,0 +1,50 @@
+"""The two commands that take a finding again, and the replay string of a case."""
+
+from __future__ import annotations
+
+import dataclasses
+import shlex
+
+from harness.cli.cases import DEFAULT_SUITE, Case
+from harness.cli.seed import format_seed
+
+_REPLAY_FORMAT = "hf1"
+
+
+@dataclasses.dataclass(frozen=True)
+class Reproducer:
+    """What the commands need to know of the run. `extra` are options of the command line that shape a case."""
+
+    seed: int
+    driver: str
+    extra: tuple[str, ...] = ()
+
+    def commands(self, case: Case) -> tuple[str, ...]:
+        """Ours first, then Bazel's. Both derive the seed of the case from the seed of the run."""
+        run = (f"--first-run={case.run}",) if case.run else ()
+        own = [
+            "holdfast",
+            "run",
+            f"--driver={self.driver}",
+            f"--seed={format_seed(self.seed)}",
+            f"--filter={case.name}",
+            *run,
+            *self.extra,
+        ]
+        suites = case.scenario.suites
+        suite = DEFAULT_SUITE if DEFAULT_SUITE in suites or not suites else suites[0]
+        bazel = [
+            "bazel",
+            "test",
+            f"//scenarios:{suite}_suite_test",
+            f"--test_filter={case.name}",
+            f"--test_env=HOLDFAST_SEED={format_seed(self.seed)}",
+        ]
+        driver = (f"--driver={self.driver}",) if self.driver != "model" else ()
+        bazel += [f"--test_arg={argument}" for argument in (*driver, *run, *self.extra)]
+        return shlex.join(own), shlex.join(bazel)
+
+    def replay_string(self, case: Case, driver_kind: str, plan_digest: str) -> str:
+        """One line, safe in a shell and in a URL: format, scenario, variant, driver, seed of the case, plan digest."""
+        parts = (_REPLAY_FORMAT, case.scenario.name, case.variant.name, driver_kind, f"{case.seed:016x}", plan_digest)
+        return "~".join(parts)

@@ -1,0 +1,225 @@
+"""`holdfast run`: the selected cases, each in a child process, judged and reported."""
+
+from __future__ import annotations
+
+import dataclasses
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from harness.cli import cases as case_selection
+from harness.cli.case_task import CaseTask, Setting, fired_user_rules
+from harness.cli.cases import Case
+from harness.cli.engine import Engine, default_width
+from harness.cli.interrupt import Interrupt
+from harness.cli.options import Invocation
+from harness.cli.progress import Progress
+from harness.cli.report_files import ReportFiles
+from harness.cli.reproduce import Reproducer
+from harness.cli.session import Session, report_targets
+from harness.cli.table import Paint, case_table, closing_lines, details
+from harness.cli.values import format_duration
+from harness.cli.verdict import ExitCode, Verdict, exit_code_of
+from reports import record
+
+
+class RunState:
+    """The cases that are done, and how far the run may still go. Watches the engine."""
+
+    def __init__(self, session: Session, tasks: Sequence[CaseTask], progress: Progress, files: ReportFiles) -> None:
+        self._session = session
+        self._tasks = tasks
+        self._progress = progress
+        self._files = files
+        self._failures = 0
+        self._most_failures = failure_limit(session.invocation)
+        self.out_of_time = False
+
+    def may_start(self) -> bool:
+        if self._most_failures is not None and self._failures >= self._most_failures:
+            return False
+        budget = time_budget(self._session)
+        if budget is not None and self._elapsed() > budget:
+            self.out_of_time = True
+            return False
+        return True
+
+    def must_stop(self) -> bool:
+        """Under a test runner's time limit even the running cases end in time for the report."""
+        budget = self._session.bazel.budget_seconds
+        if budget is not None and self._elapsed() > budget:
+            self.out_of_time = True
+            return True
+        return False
+
+    def after_each(self, task: CaseTask) -> None:
+        assert task.result is not None
+        self._failures += task.result.verdict == Verdict.FAILED.value
+        self._progress.case_ended(task.result)
+        self._files.write_sometimes(self.record)
+
+    def look(self, running: Sequence[CaseTask]) -> None:
+        self._progress.look([task.case.label for task in running])
+
+    def record(self) -> record.Record:
+        """The run so far, in the order of selection."""
+        results = [task.result for task in self._tasks if task.result]
+        base = self._session.base_record()
+        events = [task.events for task in self._tasks if task.events.driver_version is not None]
+        return dataclasses.replace(
+            base,
+            driver_version=events[0].driver_version if events else base.driver_version,
+            device=events[0].device or base.device if events else base.device,
+            duration_ms=round(self._elapsed() * 1000, 3),
+            not_run=len(self._tasks) - len(results),
+            cases=tuple(results),
+        )
+
+    def _elapsed(self) -> float:
+        return time.monotonic() - self._session.started
+
+
+def run(session: Session) -> int:
+    """Runs what the command line selects and reports it. Raises a Problem if that cannot be done."""
+    pairs = case_selection.select(session.scenarios, session.invocation.positionals, session.invocation["--filter"])
+    mine = case_selection.shard(pairs, session.bazel.shard_index, session.bazel.shard_count)
+    first, runs = session.invocation["--first-run"], session.invocation["--runs"]
+    cases = case_selection.expand(mine, session.runner, session.seed, first, runs)
+    if session.invocation["--shuffle"]:
+        cases = case_selection.shuffled(cases)
+    if session.invocation["--list"]:
+        session.console.out.writelines(f"{case.label}\n" for case in cases)
+        return ExitCode.ALL_MET
+    print_header(session)
+    with (
+        Interrupt() as interrupt,
+        tempfile.TemporaryDirectory(
+            prefix="holdfast-", dir=session.bazel.scratch_folder, ignore_cleanup_errors=True
+        ) as scratch,
+    ):
+        return _run_cases(session, cases, Path(scratch), interrupt)
+
+
+def _run_cases(session: Session, cases: Sequence[Case], scratch: Path, interrupt: Interrupt) -> int:
+    files = ReportFiles(report_targets(session))
+    setting = make_setting(session, scratch)
+    tasks = [CaseTask(case, setting, number) for number, case in enumerate(cases)]
+    progress = Progress(session.console.err, len(tasks), progress_level(session.invocation))
+    state = RunState(session, tasks, progress, files)
+    files.write(state.record(), final=False)  # a report that cannot be written is known before the work is done
+    Engine[CaseTask](width_of(session), interrupt, state).run(tasks)
+    progress.close()
+    code, notes = _outcome(session, state, interrupt)
+    final = dataclasses.replace(
+        state.record(),
+        exit_code=int(code),
+        notes=tuple(notes),
+        interrupted=interrupt.signal.name if interrupt.signal else "",
+    )
+    files.write(final, final=True)
+    session.bazel.warn(notes)
+    _print_end(session, final, files)
+    return code
+
+
+def make_setting(session: Session, scratch: Path) -> Setting:
+    """What all cases share."""
+    invocation = session.invocation
+    return Setting(
+        environment=session.environment,
+        shim=session.shim,
+        driver=session.driver,
+        plans=session.plans,
+        reproducer=Reproducer(session.seed, session.driver.option, _case_options(invocation)),
+        scratch=scratch,
+        artifacts=session.artifacts,
+        timeout_seconds=invocation["--timeout"],
+        resident_bytes=invocation["--rss-limit-mb"] << 20,
+        sanitizers=session.sanitizers,
+    )
+
+
+def _case_options(invocation: Invocation) -> tuple[str, ...]:
+    """The options of this command line that change what a case meets."""
+    options = []
+    if invocation.values.get("--plan"):
+        options.append(f"--plan={invocation['--plan']}")
+    options += [f"--fault={fault}" for fault in invocation.values.get("--fault", ())]
+    if invocation.was_given("--timeout"):
+        options.append(f"--timeout={format_duration(invocation['--timeout'])}")
+    if invocation.was_given("--rss-limit-mb"):
+        options.append(f"--rss-limit-mb={invocation['--rss-limit-mb']}")
+    return tuple(options)
+
+
+def width_of(session: Session) -> int:
+    given: int | None = session.invocation["--jobs"]
+    return given or default_width(session.driver.kind == "real", session.bazel.is_test)
+
+
+def progress_level(invocation: Invocation) -> str:
+    return "quiet" if invocation["--quiet"] else "verbose" if invocation["--verbose"] else "normal"
+
+
+def print_header(session: Session) -> None:
+    lines = session.header()
+    session.console.err.writelines(f"{line}\n" for line in (lines[:1] if session.invocation["--quiet"] else lines))
+    session.console.err.flush()
+
+
+def failure_limit(invocation: Invocation) -> int | None:
+    """After how many failures to stop. What stands on the command line outweighs the environment."""
+    limit: int | None = invocation["--max-failures"]
+    return limit if limit is not None else 1 if invocation["--fail-fast"] else None
+
+
+def time_budget(session: Session) -> float | None:
+    """How long cases may be started."""
+    budget: float | None = session.invocation["--max-total-time"]
+    return budget if budget is not None else session.bazel.budget_seconds
+
+
+def _outcome(session: Session, state: RunState, interrupt: Interrupt) -> tuple[int, list[str]]:
+    """The exit code, and what else a reader has to know."""
+    so_far = state.record()
+    verdicts = [Verdict(case.verdict) for case in so_far.cases]
+    code: int = exit_code_of(verdicts)
+    notes = [
+        f"the fault {rule} had to fire in at least one case and did not"
+        for rule, fired in fired_user_rules(list(so_far.cases))
+        if not fired
+    ]
+    if state.out_of_time:
+        notes.append(f"the time was up with {so_far.not_run} cases not run")
+    if notes and code == ExitCode.ALL_MET:
+        code = ExitCode.INCONCLUSIVE
+    if interrupt.signal:
+        return interrupt.exit_code, [f"interrupted by {interrupt.signal.name}", *notes]
+    if not verdicts and not so_far.not_run:
+        notes.append("this shard has no case")
+    elif verdicts and all(verdict is Verdict.SKIPPED for verdict in verdicts):
+        code = _code_of_all_skipped(session.invocation, code)
+        notes.append("every case was skipped")
+    return code, notes
+
+
+def _code_of_all_skipped(invocation: Invocation, otherwise: int) -> int:
+    if invocation["--require-run"]:
+        return ExitCode.NOTHING_RAN
+    given: int | None = invocation["--skip-exit-code"]
+    return given if given is not None else otherwise
+
+
+def _print_end(session: Session, final: record.Record, files: ReportFiles) -> None:
+    stream = session.console.err if files.take_standard_output else session.console.out
+    paint = Paint(session.invocation["--color"], stream, session.environment)
+    shown = [case for case in final.cases if not session.invocation["--quiet"] or case.verdict != "passed"]
+    lines = case_table(shown, paint) if shown else []
+    lines += details(final.cases, paint)
+    lines += ["", *final.notes] if final.notes else []
+    lines += ["", *closing_lines(record.summarize(final.cases), final.not_run)]
+    if not lines[0]:
+        del lines[0]
+    stream.writelines(f"{line}\n" for line in lines)
+    stream.flush()

@@ -1,0 +1,79 @@
+"""Readers for the values of options and test variables. Each raises ValueError with a sentence for the user."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+_UNIT_SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
+
+# Formats that `--report` can write, and those that the design names and that are not built yet.
+WRITTEN_FORMATS = ("json", "junit")
+LATER_FORMATS = ("sarif", "markdown", "html", "trace", "jsonl", "tap")
+
+
+class ReportTarget(NamedTuple):
+    format: str
+    path: str
+
+
+def parse_duration(text: str) -> float:
+    """A duration with a unit, in seconds. A bare number is refused: nobody knows what it meant."""
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)(ns|us|ms|s|m|h)?", text)
+    if not match:
+        raise ValueError(f"{text!r} is no duration: write a number and a unit, like 5ms, 90s or 2m")
+    if match[2] is None:
+        raise ValueError(f"{text!r} has no unit: write {text}s, {text}ms or {text}m")
+    seconds = float(match[1]) * _UNIT_SECONDS[match[2]]
+    if seconds <= 0:
+        raise ValueError(f"{text!r} is no time at all")
+    return seconds
+
+
+def format_duration(seconds: float) -> str:
+    """A duration in the form that parse_duration reads, in the largest unit that keeps it whole."""
+    if seconds == int(seconds):
+        return f"{int(seconds)}s"
+    return f"{seconds * 1000:g}ms"
+
+
+def parse_positive(text: str) -> int:
+    if not re.fullmatch(r"[0-9]+", text) or int(text) == 0:
+        raise ValueError(f"{text!r} is no number above zero")
+    return int(text)
+
+
+def parse_count(text: str) -> int:
+    if not re.fullmatch(r"[0-9]+", text):
+        raise ValueError(f"{text!r} is no number")
+    return int(text)
+
+
+def parse_exit_code(text: str) -> int:
+    if not re.fullmatch(r"[0-9]+", text) or int(text) > 255:
+        raise ValueError(f"{text!r} is no exit code between 0 and 255")
+    return int(text)
+
+
+def parse_color(text: str) -> str:
+    if text not in ("auto", "yes", "no"):
+        raise ValueError(f"{text!r} is none of auto, yes, no")
+    return text
+
+
+def parse_text(text: str) -> str:
+    if not text:
+        raise ValueError("the value is empty")
+    return text
+
+
+def parse_report(text: str) -> ReportTarget:
+    """FORMAT:PATH, where the path - stands for the standard output."""
+    name, colon, path = text.partition(":")
+    if name in LATER_FORMATS:
+        raise ValueError(f"the report format {name} is not built yet; there are {', '.join(WRITTEN_FORMATS)}")
+    if name not in WRITTEN_FORMATS:
+        raise ValueError(f"there is no report format {name!r}; there are {', '.join(WRITTEN_FORMATS)}")
+    if not colon or not path:
+        raise ValueError(f"{text!r} names no file: write {name}:PATH")
+    return ReportTarget(name, path)

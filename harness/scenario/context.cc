@@ -1,0 +1,125 @@
+#include "harness/scenario/context.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include "harness/scenario/events.h"
+
+namespace holdfast::harness {
+namespace {
+
+using fault::LiveObjects;
+
+std::string Place(const std::source_location& where) {
+  return std::string(where.file_name()) + ":" + std::to_string(where.line());
+}
+
+std::uint64_t SeedFromEnvironment() {
+  const char* seed = std::getenv("HOLDFAST_SEED");
+  return seed != nullptr ? std::strtoull(seed, nullptr, 0) : 0;
+}
+
+const fault::ModelControl* FindModel(const fault::ShimControl& shim) {
+  const auto control = reinterpret_cast<fault::ModelControlFunction>(shim.driver_symbol("holdfast_model_control"));
+  return control != nullptr ? control() : nullptr;
+}
+
+struct NamedCount {
+  const char* name;
+  std::uint64_t LiveObjects::*member;
+};
+
+constexpr NamedCount kKinds[] = {
+    {"user objects", &LiveObjects::user_objects},
+    {"graphs", &LiveObjects::graphs},
+    {"executables", &LiveObjects::executables},
+    {"streams", &LiveObjects::streams},
+    {"events", &LiveObjects::events},
+    {"allocations", &LiveObjects::allocations},
+    {"libraries", &LiveObjects::libraries},
+};
+
+// "2 graphs, 1 events" beyond what is allowed; empty if nothing is.
+std::string Excess(const LiveObjects& live, const LiveObjects& allowed) {
+  std::string excess;
+  for (const NamedCount& kind : kKinds) {
+    if (live.*kind.member > allowed.*kind.member) {
+      excess +=
+          (excess.empty() ? "" : ", ") + std::to_string(live.*kind.member - allowed.*kind.member) + " " + kind.name;
+    }
+  }
+  return excess;
+}
+
+}  // namespace
+
+Context::Context(const Scenario& scenario, std::string variant, const fault::ShimControl& shim)
+    : variant_(std::move(variant)),
+      shim_(shim),
+      model_(FindModel(shim)),
+      seed_(SeedFromEnvironment()),
+      where_(scenario.where) {}
+
+void Context::Oracle(const std::string& name) { WriteEvent("oracle", {{"name", name}}); }
+
+void Context::Check(bool holds, const std::string& contract, std::source_location where) {
+  if (!holds) {
+    Find("contract", contract, where);
+  }
+}
+
+void Context::Find(const std::string& kind, const std::string& message, std::source_location where) {
+  WriteEvent("finding", {{"kind", kind}, {"message", message}, {"place", Place(where)}});
+  throw CaseEnded(true);
+}
+
+void Context::Skip(const std::string& reason) {
+  WriteEvent("skip", {{"reason", reason}});
+  throw CaseEnded(false);
+}
+
+void Context::Count(const std::string& name, std::uint64_t value) { WriteCounter(name, value); }
+
+bool Context::Await(const std::function<bool()>& condition) const {
+  const auto deadline = std::chrono::steady_clock::now() + kDeadline;
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > deadline) {
+      return condition();
+    }
+    std::this_thread::yield();
+  }
+  return true;
+}
+
+void Context::CheckEventually(const std::function<bool()>& condition, const std::string& contract,
+                              std::source_location where) {
+  Check(Await(condition), contract + " (waited " + std::to_string(kDeadline.count()) + " s)", where);
+}
+
+void Context::RequireFaults(const char* site, std::uint64_t count) {
+  const std::uint64_t fired = shim_.faults(site);
+  if (fired < count) {
+    WriteEvent("inconclusive", {{"reason", std::string(site) + ": " + std::to_string(count) + " faults had to fire, " +
+                                               std::to_string(fired) + " did"}});
+    throw CaseEnded(false);
+  }
+}
+
+std::thread Context::StartThread(std::uint32_t ordinal, std::function<void()> body) const {
+  return std::thread([&shim = shim_, ordinal, body = std::move(body)] {
+    shim.name_thread("subject", ordinal);
+    body();
+  });
+}
+
+void Context::CheckNothingLeaked() {
+  // Destructors of a launch may come after the launch: wait for them.
+  Await([this] { return Excess(shim_.live(), allowed_).empty(); });
+  const std::string excess = Excess(shim_.live(), allowed_);
+  if (!excess.empty()) {
+    Find("leak", "still alive at the end of the scenario: " + excess, where_);
+  }
+}
+
+}  // namespace holdfast::harness

@@ -1,0 +1,106 @@
+// What a running scenario has at hand: its variant, the shim and the model driver, checks, waits, threads.
+#ifndef HOLDFAST_HARNESS_SCENARIO_CONTEXT_H_
+#define HOLDFAST_HARNESS_SCENARIO_CONTEXT_H_
+
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <source_location>
+#include <string>
+#include <thread>
+
+#include "fault/model/control.h"
+#include "fault/shim/control.h"
+#include "harness/scenario/scenario.h"
+
+namespace holdfast::harness {
+
+// Ends a case early; its reason has been recorded already.
+class CaseEnded : public std::exception {
+ public:
+  explicit CaseEnded(bool is_finding) noexcept : is_finding_(is_finding) {}
+  const char* what() const noexcept override { return "the case has ended"; }
+
+  // False for a case that was skipped or came to no conclusion.
+  bool is_finding() const noexcept { return is_finding_; }
+
+ private:
+  const bool is_finding_;
+};
+
+class Context {
+ public:
+  // The longest that any wait for something that must happen takes; sanitizers and a busy machine included.
+  static constexpr std::chrono::seconds kDeadline{10};
+
+  Context(const Scenario& scenario, std::string variant, const fault::ShimControl& shim);
+
+  const std::string& variant() const noexcept { return variant_; }
+  const fault::ShimControl& shim() const noexcept { return shim_; }
+
+  // The seed of this case, from HOLDFAST_SEED.
+  std::uint64_t seed() const noexcept { return seed_; }
+
+  // The model driver below the shim; null if the driver is a real one.
+  const fault::ModelControl* model() const noexcept { return model_; }
+
+  // Records that a contract was checked. A scenario that never does is inconclusive: its oracle did not run.
+  void Oracle(const std::string& name);
+
+  // Records a finding of kind "contract" unless `holds`, and ends the case.
+  void Check(bool holds, const std::string& contract, std::source_location where = std::source_location::current());
+
+  // The same for a finding of another kind.
+  [[noreturn]] void Find(const std::string& kind, const std::string& message,
+                         std::source_location where = std::source_location::current());
+
+  // Ends the case as skipped.
+  [[noreturn]] void Skip(const std::string& reason);
+
+  // Goes into the report.
+  void Count(const std::string& name, std::uint64_t value);
+
+  // Waits for `condition`, looking again and again; false if kDeadline passes first.
+  bool Await(const std::function<bool()>& condition) const;
+
+  // Await that is itself a check.
+  void CheckEventually(const std::function<bool()>& condition, const std::string& contract,
+                       std::source_location where = std::source_location::current());
+
+  // Requires that `count` faults fired at `site` so far. Fewer: the case ends inconclusive, it tested nothing.
+  void RequireFaults(const char* site, std::uint64_t count = 1);
+
+  // A thread with a name of its own for plans and logs, "subject-ORDINAL": the same in each run, whichever starts
+  // first. An exception that leaves `body` ends the process.
+  std::thread StartThread(std::uint32_t ordinal, std::function<void()> body) const;
+
+  // Driver objects that the scenario leaves alive on purpose, e.g. since they must survive the host. Without it
+  // whatever is alive at the end is a leak.
+  void AllowLive(const fault::LiveObjects& objects) noexcept { allowed_ = objects; }
+
+  // Run by the program after the scenario: nothing that the driver made may be left.
+  void CheckNothingLeaked();
+
+ private:
+  const std::string variant_;
+  const fault::ShimControl& shim_;
+  const fault::ModelControl* model_;
+  const std::uint64_t seed_;
+  const std::source_location where_;
+  fault::LiveObjects allowed_{};
+};
+
+// Allocations of the calling thread pass through the site "alloc" while one of these exists; elsewhere they never fail,
+// so that a plan hits the subject and not the scenario.
+class AllocationFaultWindow {
+ public:
+  explicit AllocationFaultWindow(const Context& context) noexcept;
+  ~AllocationFaultWindow();
+  AllocationFaultWindow(const AllocationFaultWindow&) = delete;
+  AllocationFaultWindow& operator=(const AllocationFaultWindow&) = delete;
+};
+
+}  // namespace holdfast::harness
+
+#endif  // HOLDFAST_HARNESS_SCENARIO_CONTEXT_H_

@@ -1,0 +1,54 @@
+// How a scenario is written down: what it is about, what it needs, what it proves, and the function that runs it.
+//
+// A scenario is one file that registers one function. The program that links it lists it for the `holdfast` command and
+// runs it, one case in one process.
+#ifndef HOLDFAST_HARNESS_SCENARIO_SCENARIO_H_
+#define HOLDFAST_HARNESS_SCENARIO_SCENARIO_H_
+
+#include <source_location>
+#include <string>
+#include <vector>
+
+namespace holdfast::harness {
+
+class Context;
+
+// One way to run a scenario. The rules of its plan have to fire, like the scenario's own.
+struct Variant {
+  std::string name;
+  std::vector<std::string> plan;  // one-line rules, as for --fault
+};
+
+// Where the destructors of user objects run that a driver call sets free: before the call returns, or later on another
+// thread, or now here, now there. The real driver does the first; none may matter to the library.
+std::vector<Variant> DeliveryVariants();
+
+// For scenarios with nothing to vary.
+std::vector<Variant> SingleVariant();
+
+struct Scenario {
+  std::string name;                  // criterion and title: "A2.executable-outlives-its-node"
+  std::string summary;               // one sentence: what must hold
+  std::vector<std::string> covers;   // ids of behaviours.md, hazards.md and bug-reports.md
+  std::vector<std::string> catches;  // seeded bugs that make it fail: the names of patches in scenarios/bugs
+  std::vector<std::string> suites = {"default"};
+  std::vector<Variant> variants = DeliveryVariants();
+  std::vector<std::string> plan = {};  // one-line rules; each has to fire in every case
+  std::vector<std::string> drivers = {"model", "real"};
+  unsigned timeout_s = 30;
+  void (*run)(Context&);
+  std::source_location where = std::source_location::current();
+};
+
+// All that this program links, by name.
+const std::vector<Scenario>& Scenarios();
+
+// A static object of this type, one a scenario file, adds the scenario.
+class Registration {
+ public:
+  explicit Registration(Scenario scenario);
+};
+
+}  // namespace holdfast::harness
+
+#endif  // HOLDFAST_HARNESS_SCENARIO_SCENARIO_H_

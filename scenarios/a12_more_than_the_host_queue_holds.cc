@@ -1,0 +1,193 @@
+// A12: ten thousand payloads pass through a host queue of 31 or 32 slots, with refusals, while threads enqueue and the
+// main thread drains; and what was refused is asked for again without another graph call.
+//
+// Intent, in five parts:
+//   1. the plan refuses the wakeup, and then the first attempts of the retry. No graph is touched meanwhile: the retry
+//   alone must bring
+//      the drain about.
+//   2. the same, for as long as a busy main thread leaves the queue full of somebody else's calls.
+//   3. one drain releases up to its bound and no more.
+//   4. four threads create and destroy graphs while the main thread runs pending calls and somebody keeps filling the
+//   queue. At no time
+//      is more than one call outstanding.
+//   5. the host loses an accepted call: the next safe entry that finds it overdue asks again.
+//
+// Interleaving: native threads. A12.no-lost-wakeup-at-any-step enumerates what this one samples.
+//
+// Expected verdict: passed, with refusals and a loss fired.
+#include <algorithm>
+#include <atomic>
+#include <deque>
+#include <thread>
+#include <vector>
+
+#include "harness/scenario/context.h"
+#include "harness/scenario/scenario.h"
+#include "lib/cleanup/deferred_cleanup.h"
+#include "lib/graph/graph_definition.h"
+#include "scenarios/support/device_session.h"
+#include "scenarios/support/host_session.h"
+#include "scenarios/support/owner_probe.h"
+
+namespace holdfast::scenarios {
+namespace {
+
+using cleanup::DeferredCleanup;
+
+constexpr int kThreads = 4;
+constexpr int kNodes = 500;
+constexpr int kGraphsPerThread = 5;
+
+// What CleanupQueue documents as the most that one drain releases.
+constexpr int kDrainBound = 1024;
+
+void CUDA_CB Nothing(void*) {}
+
+// Counts releases of many owners that share one counter.
+struct ReleaseCounter {
+  std::atomic<int> releases{0};
+  std::atomic<int> outside_cleanup{0};
+
+  OpaqueHandle NewOwner() {
+    return OpaqueHandle(this, [this](const void*) {
+      outside_cleanup += InsideCleanup() ? 0 : 1;
+      ++releases;
+    });
+  }
+};
+
+void MakeAndDropGraph(ReleaseCounter& counter, int nodes) {
+  GraphDefinition graph;
+  for (int i = 0; i < nodes; ++i) {
+    graph.AddHostNode({&Nothing, nullptr, counter.NewOwner(), nullptr});
+  }
+}
+
+// Drops a graph and waits until its destructors have been called.
+void DropGraphAndDeliver(harness::Context& context, ReleaseCounter& counter, int nodes) {
+  MakeAndDropGraph(counter, nodes);
+  context.shim().release_held();
+  context.shim().quiesce();
+}
+
+// The library is not touched here: the host alone goes on.
+void CheckHostAloneDrains(harness::Context& context, HostSession& session, const ReleaseCounter& counter, int payloads,
+                          const char* contract) {
+  context.CheckEventually(
+      [&] {
+        session.host().RunPending();
+        return counter.releases == payloads;
+      },
+      contract);
+}
+
+void CheckRetryAfterRefusals(harness::Context& context, HostSession& session) {
+  ReleaseCounter counter;
+  context.shim().announce_step("refused");
+  DropGraphAndDeliver(context, counter, 10);
+  CheckHostAloneDrains(context, session, counter, 10, "a refused wakeup is asked for again by itself");
+  context.RequireFaults("Py_AddPendingCall", 4);
+  context.shim().announce_step("accepted");
+}
+
+void CheckRetryAfterFullQueue(harness::Context& context, HostSession& session) {
+  fault::HostModel& host = session.host();
+  ReleaseCounter counter;
+  host.SetBusy(true);
+  const std::size_t others = host.Saturate(1000);
+  context.Check(!host.HasRoom() && others > 0, "the host queue is full");
+  const std::uint64_t refused_before = host.Counts().refused;
+  DropGraphAndDeliver(context, counter, 100);
+  context.Check(host.Counts().refused > refused_before, "a full host queue refuses the wakeup");
+  context.Check(counter.releases == 0, "nothing is released without a drain");
+  host.SetBusy(false);
+  CheckHostAloneDrains(context, session, counter, 100, "a wakeup is asked for again once the host queue has room");
+}
+
+// One pending call that released a great backlog would stop the host's main thread for as long.
+void CheckBound(harness::Context& context, HostSession& session) {
+  constexpr int kPayloads = 3 * kDrainBound / 2;
+  ReleaseCounter counter;
+  session.host().SetBusy(true);
+  DropGraphAndDeliver(context, counter, kPayloads);
+  DrainNow();
+  context.Check(counter.releases > 0 && counter.releases <= kDrainBound,
+                "one drain releases up to its bound and no more");
+  session.host().SetBusy(false);
+  CheckHostAloneDrains(context, session, counter, kPayloads, "the rest comes with the next drains");
+}
+
+void CheckLoad(harness::Context& context, const DeviceSession& device, HostSession& session) {
+  ReleaseCounter counter;
+  std::atomic<int> running{kThreads};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i) {
+    threads.push_back(context.StartThread(i + 1, [&] {
+      device.MakeCurrent();
+      for (int graph = 0; graph < kGraphsPerThread; ++graph) {
+        MakeAndDropGraph(counter, kNodes);
+      }
+      --running;
+    }));
+  }
+  constexpr int kPayloads = kThreads * kGraphsPerThread * kNodes;
+  context.CheckEventually(
+      [&] {
+        context.shim().release_held();
+        session.host().Saturate(1000);
+        session.host().RunPending();
+        return running == 0 && counter.releases == kPayloads;
+      },
+      "every payload is released");
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+  context.Check(counter.outside_cleanup == 0, "every owner is released in the cleanup context");
+}
+
+void CheckLostCall(harness::Context& context, HostSession& session) {
+  ReleaseCounter counter;
+  context.shim().announce_step("lost");
+  DropGraphAndDeliver(context, counter, 1);
+  context.shim().announce_step("found");
+  context.Check(session.host().Counts().lost == 1, "the host lost the call");
+  context.CheckEventually(
+      [&] {
+        DeferredCleanup::Process().OnSafeEntry();
+        session.host().RunPending();
+        return counter.releases == 1;
+      },
+      "a safe entry asks again when an accepted wakeup is overdue");
+}
+
+void Run(harness::Context& context) {
+  DeviceSession device;
+  HostSession session(context, context.variant() == "31-slots" ? fault::kPython310To312 : fault::kPython313);
+  CheckRetryAfterRefusals(context, session);
+  CheckRetryAfterFullQueue(context, session);
+  CheckBound(context, session);
+  CheckLoad(context, device, session);
+  CheckLostCall(context, session);
+  const fault::HostCounts host = session.host().Counts();
+  context.Check(host.outstanding_peak <= 1, "at most one pending call is outstanding at any time");
+  const cleanup::CleanupCounters counters = DeferredCleanup::Process().Counters();
+  context.Check(counters.enqueued == counters.released, "everything that was enqueued was released");
+  context.Count("payloads", counters.enqueued);
+  context.Count("wakeups_refused", counters.wakeups_refused);
+  context.Count("queue_length_peak", counters.queue_length_peak);
+  context.Oracle("releases and pending calls under load");
+}
+
+const harness::Registration registration({
+    .name = "A12.more-than-the-host-queue-holds",
+    .summary = "Ten thousand payloads pass through 31 or 32 slots with refusals, losses and concurrent drains",
+    .covers = {"A12", "DC-02", "DC-04", "DC-05", "DC-06", "D-02", "D-03", "D-10", "BR-24"},
+    .catches = {"one-pending-call-a-payload", "refused-wakeup-never-retried", "drain-without-a-bound"},
+    .variants = {{"31-slots", {}}, {"32-slots", {}}, {"thread", {"destructor:deliver=thread"}}},
+    .plan = {"Py_AddPendingCall:step=refused,first=3,return=-1", "Py_AddPendingCall:step=lost,drop"},
+    .timeout_s = 90,
+    .run = &Run,
+});
+
+}  // namespace
+}  // namespace holdfast::scenarios

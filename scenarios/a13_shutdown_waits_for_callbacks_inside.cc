@@ -1,0 +1,116 @@
+// A13: shutdown waits for a callback that is past all checks and about to call the host; no call reaches the host after
+// finalization.
+//
+// Intent: a callback is stopped between its checks and the host's queue, the very window in which 'check a flag, then
+// call' breaks. Another thread shuts the cleanup down and finalizes the host. The host must still be whole when the
+// callback goes on.
+//
+// Interleaving:
+//   callback's thread                    main thread
+//   enters the gate
+//   ... about to add the call
+//                                        shutdown: closes the gate, waits
+//   adds the call (host is whole)
+//   leaves the gate
+//                                        last drain, finalize
+//
+// The callback goes on when the host was finalized under it, or when it has become clear that shutdown waits: the gate
+// turns other threads away while it does.
+//
+// Expected verdict: passed. On CPython 3.10 to 3.12 a late call is a crash (fact P3), which the host model counts.
+#include <atomic>
+#include <optional>
+#include <thread>
+
+#include "harness/scenario/context.h"
+#include "harness/scenario/scenario.h"
+#include "lib/cleanup/deferred_cleanup.h"
+#include "lib/graph/graph_definition.h"
+#include "scenarios/support/device_session.h"
+#include "scenarios/support/host_session.h"
+#include "scenarios/support/owner_probe.h"
+
+namespace holdfast::scenarios {
+namespace {
+
+using cleanup::DeferredCleanup;
+
+void CUDA_CB Nothing(void*) {}
+
+// Where the callback is stopped.
+struct Window {
+  std::atomic<bool> armed{false};
+  std::atomic<bool> inside{false};
+  std::atomic<bool> go_on{false};
+
+  void Pass() {
+    if (armed.exchange(false)) {
+      inside = true;
+      while (!go_on) {
+        std::this_thread::yield();
+      }
+    }
+  }
+};
+
+void DropGraphOwnedBy(OwnerProbe& owner) {
+  GraphDefinition graph;
+  graph.AddHostNode({&Nothing, nullptr, owner.Take(), nullptr});
+}
+
+void Run(harness::Context& context) {
+  DeviceSession device;
+  Window window;
+  const bool old_python = context.variant() == "3.10-to-3.12";
+  HostSession session(context, old_python ? fault::kPython310To312 : fault::kPython313, [&window] { window.Pass(); });
+  OwnerProbe stopped_owner, turned_away_owner;
+  window.armed = true;
+  std::thread callback = context.StartThread(1, [&] {
+    device.MakeCurrent();
+    DropGraphOwnedBy(stopped_owner);
+  });
+  context.CheckEventually([&] { return window.inside.load(); }, "the callback is about to add its call");
+
+  std::atomic<bool> finalized{false};
+  std::thread shutdown = context.StartThread(2, [&] {
+    DeferredCleanup::Process().Shutdown();
+    session.host().Finalize();
+    finalized = true;
+  });
+  // A payload that comes while shutdown waits is turned away by the gate and counted, which shows that the gate is
+  // closed.
+  DropGraphOwnedBy(turned_away_owner);
+  const auto turned_away = [&] { return DeferredCleanup::Process().Counters().leaked_at_shutdown > 0; };
+  int later_payloads = 0;
+  context.CheckEventually(
+      [&] {
+        OwnerProbe later;
+        DropGraphOwnedBy(later);
+        ++later_payloads;
+        return turned_away() || finalized;
+      },
+      "the gate closes");
+  window.go_on = true;
+  callback.join();
+  shutdown.join();
+
+  const fault::HostCounts counts = session.host().Counts();
+  context.Check(counts.late == 0, "no call reaches the host after its finalization (this version would crash: " +
+                                      std::string(counts.fatal > 0 ? "yes" : "no") + ")");
+  CheckReleasedOnce(context, stopped_owner, "its callback was inside when shutdown began, and shutdown drained last");
+  context.Count("payloads_while_closing", later_payloads);
+  context.Oracle("calls of the host against its finalization");
+}
+
+const harness::Registration registration({
+    .name = "A13.shutdown-waits-for-callbacks-inside",
+    .summary =
+        "Shutdown waits for a callback between its checks and the host; the host sees no call after finalization",
+    .covers = {"A13", "SH-01", "D-05", "BR-25"},
+    .catches = {"flag-instead-of-gate"},
+    .variants = {{"3.10-to-3.12", {}}, {"3.13", {}}},
+    .run = &Run,
+});
+
+}  // namespace
+}  // namespace holdfast::scenarios

@@ -1,0 +1,82 @@
+// A3: a clone keeps its attachments whatever happens to its source.
+//
+// Intent: clone a graph through the driver; update the source node, destroy it, destroy the source graph. The clone's
+// own executable must run the old callback, and the old owner must live as long as the clone and that executable, no
+// longer.
+//
+// Interleaving: one thread; the variants differ in where CUDA's destructor callbacks run.
+//
+// Expected verdict: passed.
+#include <optional>
+
+#include "harness/scenario/context.h"
+#include "harness/scenario/scenario.h"
+#include "lib/driver/driver.h"
+#include "lib/driver/status.h"
+#include "lib/graph/graph_definition.h"
+#include "scenarios/support/cleanup_context.h"
+#include "scenarios/support/device_session.h"
+#include "scenarios/support/owner_probe.h"
+
+namespace holdfast::scenarios {
+namespace {
+
+using driver::Check;
+using driver::GetDriver;
+
+void CUDA_CB Increment(void* data) { ++*static_cast<int*>(data); }
+
+void Run(harness::Context& context) {
+  DeviceSession session;
+  StartManualCleanup();
+  OwnerProbe old_owner, new_owner;
+  int old_runs = 0;
+  int new_runs = 0;
+  std::optional<GraphDefinition> source(std::in_place);
+  GraphNode node = source->AddHostNode({&Increment, &old_runs, old_owner.Take(), nullptr});
+  CUgraph clone = nullptr;
+  Check("cuGraphClone", GetDriver().cuGraphClone(&clone, source->raw()), "cloning");
+
+  node.UpdateHost({&Increment, &new_runs, new_owner.Take(), nullptr});
+  Settle(context);
+  CheckAlive(context, old_owner, "the clone needs it, the source was updated");
+  node.Destroy();
+  Settle(context);
+  CheckReleasedOnce(context, new_owner, "its node is destroyed and the clone never had it");
+  node = GraphNode();
+  source.reset();
+  Settle(context);
+  CheckAlive(context, old_owner, "the clone needs it, the source is gone");
+
+  CUDA_GRAPH_INSTANTIATE_PARAMS parameters{};
+  CUgraphExec executable = nullptr;
+  Check("cuGraphInstantiateWithParams", GetDriver().cuGraphInstantiateWithParams(&executable, clone, &parameters),
+        "instantiating the clone");
+  Check("cuGraphDestroy", GetDriver().cuGraphDestroy(clone), "destroying the clone");
+  Settle(context);
+  CheckAlive(context, old_owner, "the clone's executable needs it");
+  Check("cuGraphLaunch", GetDriver().cuGraphLaunch(executable, session.stream()->raw()), "launching");
+  session.stream()->Synchronize();
+  context.Check(old_runs == 1 && new_runs == 0, "the clone runs the callback that it was cloned with");
+
+  Check("cuGraphExecDestroy", GetDriver().cuGraphExecDestroy(executable), "destroying the executable");
+  context.CheckEventually(
+      [&] {
+        Settle(context);
+        return !old_owner.IsAlive();
+      },
+      "the owner dies with the last of the clone's kin");
+  CheckReleasedOnce(context, old_owner, "clone and executable are gone");
+  context.Oracle("the owner's life against the clone's");
+}
+
+const harness::Registration registration({
+    .name = "A3.clone-outlives-its-source",
+    .summary = "A clone runs with its owners whatever happens to its source",
+    .covers = {"A3", "CL-01", "CL-02", "RP-01"},
+    .catches = {"one-table-for-the-whole-graph", "executable-trusts-the-definition"},
+    .run = &Run,
+});
+
+}  // namespace
+}  // namespace holdfast::scenarios

@@ -1,0 +1,78 @@
+"""A seeded bug: a copy of the library with a patch applied, linked with the scenarios that claim to catch it."""
+
+load("@rules_cc//cc:defs.bzl", "cc_binary", "cc_library")
+load("//lib:sources.bzl", "LIB_HEADERS", "LIB_SOURCES")
+
+_SUPPORT_SOURCES = [
+    "scenarios/support/add_one_kernel.cc",
+    "scenarios/support/cleanup_context.cc",
+    "scenarios/support/device_session.cc",
+]
+
+_SUPPORT_HEADERS = [
+    "scenarios/support/add_one_kernel.h",
+    "scenarios/support/blocking_callback.h",
+    "scenarios/support/cleanup_context.h",
+    "scenarios/support/device_session.h",
+    "scenarios/support/host_session.h",
+    "scenarios/support/owner_probe.h",
+    "scenarios/support/stepped_atomics.h",
+]
+
+def _label(path):
+    folder, _, name = path.rpartition("/")
+    return "//" + folder + ":" + name
+
+def seeded_bug(name, scenarios):
+    """Declares NAME_runner for scenarios/bugs/NAME.patch.
+
+    The copied headers lie in a folder of their own. The compile action of a runner has no other copy of them among its
+    inputs, so the sandbox makes sure that it is the changed ones that are seen.
+
+    Args:
+      name: the bug, as the scenarios' `catches` say it.
+      scenarios: the scenario files that catch it, without suffix.
+    """
+    patch = name + ".patch"
+    files = LIB_SOURCES + LIB_HEADERS + _SUPPORT_SOURCES + _SUPPORT_HEADERS
+    copies = [name + "/" + file for file in files]
+    unity = name + "/everything.cc"
+    native.genrule(
+        name = name + "_sources",
+        srcs = [_label(file) for file in files] + [patch],
+        outs = copies + [unity],
+        cmd = " && ".join([
+            "root=$(RULEDIR)/" + name,
+        ] + [
+            "mkdir -p $$(dirname $$root/{0}) && cp $(location {1}) $$root/{0} && chmod u+w $$root/{0}".format(file, _label(file))
+            for file in files
+        ] + [
+            "patch --silent --strip=1 --fuzz=0 --directory=$$root < $(location %s)" % patch,
+            "printf '#include \"%s\"\\n' {} > $$root/everything.cc".format(" ".join(LIB_SOURCES + _SUPPORT_SOURCES)),
+        ]),
+        message = "Seeding the bug " + name,
+    )
+    cc_library(
+        name = name + "_library",
+        # One translation unit: much less to compile for each bug.
+        srcs = [unity],
+        hdrs = [name + "/" + file for file in LIB_HEADERS + _SUPPORT_HEADERS],
+        textual_hdrs = [name + "/" + file for file in LIB_SOURCES + _SUPPORT_SOURCES],
+        includes = [name],
+        linkopts = ["-ldl"],
+        deps = [
+            "//fault/host:host_model",
+            "//harness/scenario",
+            "@cuda//:headers",
+        ],
+    )
+    cc_binary(
+        name = name + "_runner",
+        srcs = ["//scenarios:%s.cc" % scenario for scenario in scenarios],
+        deps = [
+            ":" + name + "_library",
+            "//fault/host:host_model",
+            "//harness/scenario",
+            "//harness/scenario:runner_main",
+        ],
+    )

@@ -1,0 +1,66 @@
+#include "scenarios/support/cleanup_context.h"
+
+#include <utility>
+
+#include "lib/cleanup/deferred_cleanup.h"
+#include "lib/cleanup/wakeups.h"
+
+namespace holdfast::scenarios {
+namespace {
+
+using cleanup::DeferredCleanup;
+using cleanup::DrainFunction;
+using cleanup::Wakeup;
+
+// Drains nest when an owner's destructor drains. Belongs to its thread alone.
+thread_local int drain_depth = 0;
+
+// Passes everything on, and marks the thread while the drain runs.
+class ObservedWakeup : public Wakeup {
+ public:
+  explicit ObservedWakeup(std::unique_ptr<Wakeup> wakeup) : wakeup_(std::move(wakeup)) {}
+
+  void Start(DrainFunction drain) override {
+    drain_ = drain;
+    wakeup_->Start({&RunObserved, this});
+  }
+
+  bool Request() noexcept override { return wakeup_->Request(); }
+  void Stop() noexcept override { wakeup_->Stop(); }
+
+ private:
+  static void RunObserved(void* observed) noexcept {
+    ++drain_depth;
+    static_cast<ObservedWakeup*>(observed)->drain_();
+    --drain_depth;
+  }
+
+  const std::unique_ptr<Wakeup> wakeup_;
+  DrainFunction drain_{nullptr, nullptr};
+};
+
+}  // namespace
+
+bool InsideCleanup() noexcept { return drain_depth > 0; }
+
+void StartCleanup(std::unique_ptr<Wakeup> wakeup) {
+  DeferredCleanup::Process().Start(std::make_unique<ObservedWakeup>(std::move(wakeup)));
+}
+
+void StartManualCleanup() { StartCleanup(std::make_unique<cleanup::ManualWakeup>()); }
+
+void StartWorkerCleanup() { StartCleanup(std::make_unique<cleanup::WorkerWakeup>()); }
+
+void DrainNow() noexcept {
+  ++drain_depth;
+  DeferredCleanup::Process().Drain();
+  --drain_depth;
+}
+
+void Settle(const harness::Context& context) noexcept {
+  context.shim().release_held();
+  context.shim().quiesce();
+  DrainNow();
+}
+
+}  // namespace holdfast::scenarios

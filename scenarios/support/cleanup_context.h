@@ -1,0 +1,33 @@
+// The cleanup context as a scenario sees it: wakeups that say when a drain is running, and the one way to let
+// everything settle.
+#ifndef HOLDFAST_SCENARIOS_SUPPORT_CLEANUP_CONTEXT_H_
+#define HOLDFAST_SCENARIOS_SUPPORT_CLEANUP_CONTEXT_H_
+
+#include <memory>
+
+#include "harness/scenario/context.h"
+#include "lib/cleanup/wakeup.h"
+
+namespace holdfast::scenarios {
+
+// Whether the calling thread is inside a drain: the only place where owners may be released.
+bool InsideCleanup() noexcept;
+
+// Starts the process's cleanup with `wakeup`, whose drains InsideCleanup then knows of.
+void StartCleanup(std::unique_ptr<cleanup::Wakeup> wakeup);
+
+// With drains only where the scenario calls DrainNow: what happens when is then exact.
+void StartManualCleanup();
+
+// With the worker thread.
+void StartWorkerCleanup();
+
+void DrainNow() noexcept;
+
+// Lets the destructors that the plan holds go, waits for those under way, and drains. What is free must then be
+// released. Destructors that the driver delivers at the end of a launch may come later still: see Context::Await.
+void Settle(const harness::Context& context) noexcept;
+
+}  // namespace holdfast::scenarios
+
+#endif  // HOLDFAST_SCENARIOS_SUPPORT_CLEANUP_CONTEXT_H_

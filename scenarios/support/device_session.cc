@@ -1,0 +1,33 @@
+#include "scenarios/support/device_session.h"
+
+#include "lib/driver/driver.h"
+#include "lib/driver/status.h"
+
+namespace holdfast::scenarios {
+
+using driver::Check;
+using driver::GetDriver;
+
+DeviceSession::DeviceSession() {
+  Check("cuDeviceGet", GetDriver().cuDeviceGet(&device_, 0), "finding the first device");
+  Check("cuDevicePrimaryCtxRetain", GetDriver().cuDevicePrimaryCtxRetain(&context_, device_), "starting the device");
+  MakeCurrent();
+  stream_ = Stream::Create();
+}
+
+DeviceSession::~DeviceSession() {
+  stream_ = nullptr;
+  driver::ReportCleanupFailure("cuDevicePrimaryCtxRelease", GetDriver().cuDevicePrimaryCtxRelease(device_), context_);
+}
+
+void DeviceSession::MakeCurrent() const {
+  Check("cuCtxSetCurrent", GetDriver().cuCtxSetCurrent(context_), "making the context current");
+}
+
+std::vector<std::uint8_t> DeviceSession::Read(const DeviceMemoryHandle& memory) {
+  std::vector<std::uint8_t> bytes(memory->size_bytes());
+  Check("cuMemcpyDtoH", GetDriver().cuMemcpyDtoH(bytes.data(), memory->address(), bytes.size()), "reading memory back");
+  return bytes;
+}
+
+}  // namespace holdfast::scenarios

@@ -1,0 +1,224 @@
+"""`holdfast list`, `doctor` and `selftest`, and what is common to all commands."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+TESTS = Path(__file__).absolute().parent
+sys.path[:0] = [str(TESTS), str(TESTS.parents[1])]
+
+import jsonschema
+from command import TREE, Answer, FakeTree, scenario
+
+from harness.cli.cli import main
+from harness.cli.session import Console
+
+SCHEMA = json.loads((TREE / "reports" / "report.schema.json").read_text())
+SELFTEST = ("selftest", "--driver=model", "--color=no", "--seed=1")
+
+
+class CommandTest(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = Path(folder.name)
+
+    def tree(self, *scenarios: dict[str, Any]) -> FakeTree:
+        return FakeTree(self.root, scenarios)
+
+    def assert_ended(self, answer: Answer, code: int, *words: str) -> None:
+        self.assertEqual(code, answer.code, answer)
+        for word in words:
+            self.assertIn(word, answer.err + answer.out)
+
+
+class CommonTest(CommandTest):
+    def test_help_and_version_go_to_the_standard_output(self) -> None:
+        tree = self.tree()
+        for arguments, word in (
+            (("--help",), "Exit codes"),
+            (("run", "--help"), "--filter"),
+            (("-h",), "doctor"),
+            (("--version",), "holdfast "),
+            (("list", "--version"), "holdfast "),
+        ):
+            answer = tree.holdfast(*arguments)
+            self.assertEqual((0, ""), (answer.code, answer.err))
+            self.assertIn(word, answer.out)
+
+    def test_usage_errors(self) -> None:
+        tree = self.tree()
+        self.assert_ended(tree.holdfast("rum"), 2, "unknown command rum; did you mean run?")
+        self.assert_ended(tree.holdfast("--seeds=1"), 2, "unknown option --seeds")
+        self.assert_ended(tree.holdfast(), 2, "usage: holdfast", "name a command")
+
+    def test_a_failure_of_our_own_is_exit_3_and_never_1(self) -> None:
+        errors = io.StringIO()
+        with mock.patch("harness.cli.cli._dispatch", side_effect=RuntimeError("ours")):
+            self.assertEqual(3, main(["list"], {}, Console(io.StringIO(), errors)))
+        self.assertIn("RuntimeError: ours", errors.getvalue())
+
+    def test_a_reader_that_goes_away_is_no_finding(self) -> None:
+        tree = self.tree(scenario("A1.a"))
+        reader, writer = os.pipe()
+        os.close(reader)
+        with open(writer, "w") as out:
+            done = subprocess.run(
+                tree.command_line("list"), env=tree.environment(), stdout=out, stderr=subprocess.PIPE, text=True
+            )
+        self.assertEqual((3, ""), (done.returncode, done.stderr))
+
+    def test_paths_are_relative_to_where_the_user_is_under_bazel_run(self) -> None:
+        tree = self.tree(scenario("A1.a"))
+        plan = tree.file("here/plan.json", b'{"version": 1, "rules": []}')
+        arguments = ("run", "--driver=model", f"--plan={plan.name}")
+        self.assert_ended(tree.holdfast(*arguments), 2, "No such file")
+        self.assert_ended(tree.holdfast(*arguments, BUILD_WORKING_DIRECTORY=str(plan.parent)), 0)
+
+    def test_commands_that_are_not_built_yet_are_not_listed(self) -> None:
+        tree = self.tree()
+        text = tree.holdfast("--help").out
+        for command in ("sweep", "explore", "fuzz", "exec", "replay", "gate"):
+            self.assertNotIn(f"\n  {command} ", text)
+            self.assert_ended(tree.holdfast(command), 2, f"unknown command {command}")
+
+
+class ListTest(CommandTest):
+    def test_json_has_the_agreed_names_and_all_suites(self) -> None:
+        tree = self.tree(
+            scenario("A1.a", covers=["A1", "DL-04"], catches=["early-release"]), scenario("S1.b", suites=["stress"])
+        )
+        first, second = json.loads(tree.holdfast("list", "--json").out)
+        self.assertEqual(
+            ("A1.a", ["A1", "DL-04"], ["early-release"], ["default"]),
+            (first["name"], first["covers"], first["catches"], first["suites"]),
+        )
+        self.assertEqual(
+            (["stress"], ["only"], "scenarios/S1.b.cc"), (second["suites"], second["variants"], second["file"])
+        )
+
+    def test_words_and_filters_select(self) -> None:
+        tree = self.tree(scenario("A1.a"), scenario("S1.b", suites=["stress"]))
+        for words in (("stress",), ("S*",), ("--filter=S1*",)):
+            self.assertEqual(
+                ["S1.b"], [entry["name"] for entry in json.loads(tree.holdfast("list", "--json", *words).out)]
+            )
+        self.assert_ended(tree.holdfast("list", "Z*"), 4)
+
+    def test_the_table_has_a_line_a_scenario(self) -> None:
+        answer = self.tree(scenario("A1.a", covers=["A1"], catches=["early-release"])).holdfast("list")
+        self.assertRegex(answer.out, r"A1\.a +default +only +A1 +early-release")
+        self.assertIn("1 scenarios", answer.out)
+
+
+class DoctorTest(CommandTest):
+    def test_what_is_missing_switches_something_off(self) -> None:
+        (self.root / "empty").mkdir()
+        checks = json.loads(self.tree().holdfast("doctor", "--json", HOLDFAST_ROOT=str(self.root / "empty")).out)[
+            "checks"
+        ]
+        by_name = {check["name"]: check for check in checks}
+        self.assertFalse(by_name["fault/shim/libcuda.so.1"]["present"])
+        for check in checks:
+            self.assertEqual(check["present"], not check["missing_means"], check)
+
+    def test_programs_that_are_there_are_found(self) -> None:
+        answer = self.tree().holdfast("doctor")
+        self.assert_ended(answer, 0, str(self.root / "scenarios/scenario_runner"))
+
+    def test_an_interpreter_that_does_not_start_is_missing(self) -> None:
+        tree = self.tree()
+        tree.program("bin/python3.10", ["false"])
+        tree.program("bin/python3.13t", ["echo", "3.13.0 free-threaded"])
+        answer = tree.holdfast("doctor", "--json", PATH=f"{self.root}/bin:/usr/bin:/bin")
+        by_name = {check["name"]: check for check in json.loads(answer.out)["checks"]}
+        self.assertFalse(by_name["python3.10"]["present"])
+        self.assertTrue(by_name["python3.13t"]["detail"].startswith("3.13.0 free-threaded"))
+
+
+class SelftestTest(CommandTest):
+    def with_bug(self, tree: FakeTree, bug: str, *scenarios: dict[str, Any]) -> None:
+        tree.scripted_runner(f"scenarios/bugs/{bug}_runner", scenarios)
+
+    def selftest(self, tree: FakeTree, *arguments: str) -> tuple[Answer, dict[str, Any]]:
+        answer, report = tree.report(*SELFTEST, *arguments)
+        jsonschema.Draft202012Validator(SCHEMA).validate(report)
+        return answer, report
+
+    def test_every_claim_holds(self) -> None:
+        tree = self.tree(
+            scenario("A1.a", catches=["early"]), scenario("A2.b", catches=["early", "lost"]), scenario("A3.c")
+        )
+        self.with_bug(tree, "early", scenario("A1.a", "finds"), scenario("A2.b", "finds", kind="leak"))
+        self.with_bug(tree, "lost", scenario("A2.b", "finds", kind="hang"))
+        answer, report = self.selftest(tree)
+        self.assert_ended(answer, 0, "3 of 3 claims hold", "2 passed, 0 failed, 0 skipped")
+        self.assertRegex(answer.out, r"(?m)^early +contract +leak$")
+        self.assertRegex(answer.out, r"(?m)^lost +hang$")
+        self.assertEqual(["A1.a", "A2.b"], [case["scenario"] for case in report["cases"]])
+        self.assertEqual(
+            [("early", ["contract"]), ("early", ["leak"]), ("lost", ["hang"])],
+            [(cell["bug"], cell["kinds"]) for cell in report["detection"]],
+        )
+
+    def test_one_variant_that_notices_is_enough(self) -> None:
+        variants = [{"name": "a", "plan": []}, {"name": "b", "plan": []}]
+        tree = self.tree(scenario("A1.a", catches=["early"], variants=variants))
+        # The seed of a case depends on its variant, and with this one the second variant finds something.
+        self.with_bug(tree, "early", scenario("A1.a", "seed-decides", variants=variants))
+        codes = {seed: tree.holdfast("selftest", "--driver=model", f"--seed={seed}").code for seed in range(6)}
+        self.assertEqual({0, 1}, set(codes.values()), codes)
+
+    def test_a_missed_bug_fails(self) -> None:
+        tree = self.tree(scenario("A1.a", catches=["early"]))
+        self.with_bug(tree, "early", scenario("A1.a"))
+        junit = self.root / "out.xml"
+        answer, report = self.selftest(tree, f"--report=junit:{junit}")
+        self.assert_ended(answer, 1, "MISSED early by A1.a", "0 of 1 claims hold")
+        self.assertFalse(report["detection"][0]["caught"])
+        self.assertEqual("1", ElementTree.parse(junit).getroot().get("failures"))
+
+    def test_a_scenario_that_skips_has_not_caught_anything(self) -> None:
+        tree = self.tree(scenario("A1.a", catches=["early"]))
+        self.with_bug(tree, "early", scenario("A1.a", "skips"))
+        self.assert_ended(tree.holdfast(*SELFTEST), 1, "MISSED early by A1.a: skipped: not here")
+
+    def test_a_finding_on_the_library_as_it_is_fails(self) -> None:
+        tree = self.tree(scenario("A1.a", "finds", catches=["early"]))
+        self.with_bug(tree, "early", scenario("A1.a", "finds"))
+        self.assert_ended(tree.holdfast(*SELFTEST), 1, "1 of 1 claims hold", "0 passed, 1 failed, 0 skipped")
+
+    def test_claims_and_builds_have_to_match(self) -> None:
+        tree = self.tree(scenario("A1.a", catches=["early", "gone"]))
+        self.with_bug(tree, "early", scenario("A2.other", "finds"))
+        self.with_bug(tree, "stray", scenario("A1.a", "finds"))
+        self.assert_ended(
+            tree.holdfast(*SELFTEST),
+            3,
+            "no build has the seeded bug gone",
+            "no scenario claims the seeded bug stray",
+            "the build of early lacks the scenario A1.a",
+        )
+
+    def test_bugs_and_scenarios_can_be_named(self) -> None:
+        tree = self.tree(scenario("A1.a", catches=["early"]), scenario("A2.b", catches=["lost"]))
+        self.with_bug(tree, "early", scenario("A1.a", "finds"))
+        self.with_bug(tree, "lost", scenario("A2.b", "finds"))
+        for words in (("lo*",), ("--filter=A2*",)):
+            _, report = self.selftest(tree, *words)
+            self.assertEqual(["lost"], [cell["bug"] for cell in report["detection"]])
+        self.assert_ended(tree.holdfast(*SELFTEST, "lots"), 4, "did you mean lost?")
+
+
+if __name__ == "__main__":
+    unittest.main()

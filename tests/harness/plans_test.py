@@ -1,0 +1,67 @@
+"""Plans through the real holdfast_plan: how the user's rules and a scenario's are merged, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+TREE = Path(__file__).absolute().parents[2]
+sys.path.insert(0, str(TREE))
+
+from harness.cli.plans import PlanBuilder
+from harness.cli.problems import HarnessError, UsageError
+
+TOOL = TREE / "fault" / "plan" / "holdfast_plan"
+HOST_NODE = "cuGraphAddHostNode:nth=1,return=CUDA_ERROR_OUT_OF_MEMORY"
+
+
+class PlansTest(unittest.TestCase):
+    def plan_file(self, *rules: dict[str, object], **fields: object) -> str:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        path = Path(folder.name) / "plan.json"
+        path.write_text(json.dumps({"version": 1, "rules": rules, **fields}))
+        return str(path)
+
+    def test_the_user_comes_first_and_references_between_rules_still_hold(self) -> None:
+        plan_file = self.plan_file(
+            {"site": "alloc", "when": {"nth": 3}, "do": {"fail": True}},
+            {"site": "cuGraphDestroy", "do": {"hold": {"rule": 0}}},
+        )
+        own = ("destructor:deliver=thread", "cuGraphNodeSetParams:nth=2,hold=rule:0")
+        plan = PlanBuilder(TOOL, plan_file, [HOST_NODE]).for_rules(own)
+        rules = plan.document["rules"]
+        self.assertEqual(
+            ["cuGraphAddHostNode", "alloc", "cuGraphDestroy", "destructor", "cuGraphNodeSetParams"],
+            [rule["site"] for rule in rules],
+        )
+        self.assertEqual("alloc", rules[rules[2]["do"]["hold"]["rule"]]["site"])
+        self.assertEqual("destructor", rules[rules[4]["do"]["hold"]["rule"]]["site"])
+        self.assertEqual((3, HOST_NODE, own), (plan.of_user, plan.labels[0], plan.labels[3:]))
+
+    def test_the_seed_of_the_case_is_in_the_text_and_not_in_the_digest(self) -> None:
+        builder = PlanBuilder(TOOL, self.plan_file(seed="0x2a"), [HOST_NODE])
+        self.assertEqual(42, builder.seed())
+        self.assertEqual("0x0000000000000005", json.loads(builder.user.text(5))["seed"])
+        self.assertEqual(PlanBuilder(TOOL, None, [HOST_NODE]).user.digest, builder.user.digest)
+
+    def test_an_empty_plan_is_a_plan(self) -> None:
+        plan = PlanBuilder(TOOL, None, []).user
+        self.assertEqual(([], 16), (plan.document["rules"], len(plan.digest)))
+
+    def test_what_the_user_gave_and_does_not_load_is_a_usage_error_with_its_place(self) -> None:
+        with self.assertRaisesRegex(UsageError, r"^--fault\[1\]/site: 'nonsense'"):
+            PlanBuilder(TOOL, None, [HOST_NODE, "nonsense:fail"])
+        with self.assertRaisesRegex(UsageError, r"plan\.json: /rules/0"):
+            PlanBuilder(TOOL, self.plan_file({"site": "nonsense", "do": {"fail": True}}), [])
+
+    def test_what_a_scenario_brings_and_does_not_load_is_our_failure(self) -> None:
+        with self.assertRaisesRegex(HarnessError, "nonsense"):
+            PlanBuilder(TOOL, None, []).for_rules(("nonsense:fail",))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,328 @@
+"""`holdfast run` from the outside: exit codes, selection, reports, test variables, interruption."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).absolute().parent))
+
+import jsonschema
+from command import TREE, Answer, FakeTree, await_condition, scenario
+
+SCHEMA = json.loads((TREE / "reports" / "report.schema.json").read_text())
+RUN = ("run", "--driver=model", "--color=no")
+
+
+def _names(report: dict[str, Any]) -> list[str]:
+    return [case["scenario"] for case in report["cases"]]
+
+
+class RunTest(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = Path(folder.name)
+
+    def tree(self, *scenarios: dict[str, Any]) -> FakeTree:
+        return FakeTree(self.root, scenarios)
+
+    def assert_ended(self, answer: Answer, code: int, *words: str) -> None:
+        self.assertEqual(code, answer.code, answer)
+        for word in words:
+            self.assertIn(word, answer.err + answer.out)
+
+
+class VerdictAndExitCodeTest(RunTest):
+    def test_0_when_everything_passed(self) -> None:
+        answer, report = self.tree(scenario("A1.good"), scenario("A2.good")).report(*RUN)
+        self.assert_ended(answer, 0)
+        self.assertEqual("2 passed, 0 failed, 0 skipped", answer.closing_line)
+        self.assertEqual(0, report["exit_code"])
+        jsonschema.Draft202012Validator(SCHEMA).validate(report)
+
+    def test_1_when_something_was_found(self) -> None:
+        answer, report = self.tree(scenario("A1.bad", "finds"), scenario("A2.good")).report(*RUN)
+        self.assert_ended(answer, 1, "contract in A1.bad/only: it broke", "at lib/a.cc:1")
+        self.assertEqual(["A1.bad", "A2.good"], _names(report))
+        jsonschema.Draft202012Validator(SCHEMA).validate(report)
+
+    def test_2_for_a_rule_that_does_not_load_before_anything_runs(self) -> None:
+        answer = self.tree(scenario("A1.good")).holdfast(*RUN, "--fault=alloc:fail", "--fault=nowhere:fail")
+        self.assert_ended(answer, 2, "--fault[1]/site: there is no site 'nowhere'")
+        self.assertNotIn("passed", answer.out)
+
+    def test_2_for_a_plan_that_does_not_load_or_is_not_there(self) -> None:
+        tree = self.tree(scenario("A1.good"))
+        plan = tree.file("plan.json", b'{"version": 1, "rules": [{"site": "nowhere", "do": {"fail": true}}]}')
+        self.assert_ended(tree.holdfast(*RUN, f"--plan={plan}"), 2, "/rules/0/site")
+        self.assert_ended(tree.holdfast(*RUN, "--plan=/no/such/plan"), 2, "/no/such/plan", "No such file")
+
+    def test_3_when_a_program_of_ours_is_missing(self) -> None:
+        tree = self.tree(scenario("A1.good"))
+        (self.root / "fault/shim/libcuda.so.1").unlink()
+        self.assert_ended(tree.holdfast(*RUN), 3, "fault/shim/libcuda.so.1", "the shim")
+
+    def test_3_when_the_real_driver_is_asked_for_and_the_library_is_none(self) -> None:
+        tree = self.tree(scenario("A1.good"))
+        fake = tree.file("libcuda.so.580", b"not a library")
+        failure = self.root / "failure"
+        answer = tree.holdfast("run", f"--driver={fake}", TEST_INFRASTRUCTURE_FAILURE_FILE=str(failure))
+        self.assert_ended(answer, 3, "cannot be used")
+        self.assertEqual("holdfast driver", failure.read_text().splitlines()[0])
+
+    def test_3_when_a_report_cannot_be_written_before_anything_runs(self) -> None:
+        answer = self.tree(scenario("A1.good")).holdfast(*RUN, "--report=json:/proc/report.json")
+        self.assert_ended(answer, 3, "/proc/report.json")
+        self.assertNotIn("passed", answer.out)
+
+    def test_3_when_the_runner_lists_what_is_no_scenario(self) -> None:
+        tree = self.tree({"scenario": "A1.nameless"})
+        self.assert_ended(tree.holdfast(*RUN), 3, "line 1 of scenario_runner --list", "'variants'")
+
+    def test_4_when_nothing_is_selected(self) -> None:
+        tree = self.tree(scenario("A1.good"))
+        self.assert_ended(tree.holdfast(*RUN, "--filter=B*"), 4, "--filter=B*")
+        self.assert_ended(tree.holdfast(*RUN, "A1.goot"), 4, "did you mean A1.good?")
+
+    def test_5_when_a_rule_of_the_user_fired_nowhere(self) -> None:
+        tree = self.tree(scenario("A1.good", sites=["alloc"]))
+        answer, report = tree.report(*RUN, "--fault=alloc:fail", "--fault=event:fail")
+        self.assert_ended(answer, 5, "the fault event:fail had to fire in at least one case and did not")
+        self.assertEqual("passed", report["cases"][0]["verdict"])
+
+    def test_5_when_the_time_is_up(self) -> None:
+        tree = self.tree(*(scenario(f"A{number}.good") for number in range(40)))
+        answer, report = tree.report(*RUN, "--max-total-time=1ms", "--jobs=1")
+        self.assert_ended(answer, 5, "the time was up", "not run")
+        self.assertEqual(40, report["summary"]["passed"] + report["summary"]["not_run"])
+
+    def test_all_skipped_is_0_unless_asked_otherwise(self) -> None:
+        tree = self.tree(scenario("A1.not-here", "skips"))
+        self.assert_ended(tree.holdfast(*RUN), 0, "every case was skipped", "0 passed, 0 failed, 1 skipped")
+        self.assert_ended(tree.holdfast(*RUN, "--require-run"), 4)
+        self.assert_ended(tree.holdfast(*RUN, "--skip-exit-code=77"), 77)
+
+    def test_a_scenario_for_another_driver_is_skipped(self) -> None:
+        answer, report = self.tree(scenario("A1.gpu", drivers=["real"])).report(*RUN)
+        self.assert_ended(answer, 0)
+        self.assertEqual("it runs on the real driver only", report["cases"][0]["reason"])
+
+
+class SelectionTest(RunTest):
+    def test_without_a_name_the_default_suite_runs(self) -> None:
+        tree = self.tree(scenario("A1.good"), scenario("S1.long", suites=["stress"]))
+        self.assertEqual(["A1.good"], _names(tree.report(*RUN)[1]))
+        self.assertEqual(["S1.long"], _names(tree.report(*RUN, "stress")[1]))
+        self.assertEqual(["S1.long"], _names(tree.report(*RUN, "--filter=S1.long/only")[1]))
+        self.assertEqual(["A1.good", "S1.long"], _names(tree.report(*RUN, "default", "S*")[1]))
+
+    def test_list_names_the_cases_and_runs_none(self) -> None:
+        answer = self.tree(scenario("A1.bad", "finds"), scenario("A2.good")).holdfast(*RUN, "--list")
+        self.assertEqual((0, "A1.bad/only\nA2.good/only\n"), (answer.code, answer.out))
+
+    def test_fail_fast_and_max_failures_stop(self) -> None:
+        tree = self.tree(*(scenario(f"A{number}.bad", "finds") for number in range(5)))
+        for options, count in ((("--fail-fast",), 1), (("--max-failures=3",), 3)):
+            answer, report = tree.report(*RUN, "--jobs=1", *options)
+            self.assert_ended(answer, 1)
+            self.assertEqual((count, 5 - count), (len(report["cases"]), report["summary"]["not_run"]))
+
+    def test_runs_have_seeds_of_their_own_and_one_can_be_taken_again(self) -> None:
+        tree = self.tree(scenario("A1.luck", "seed-decides"))
+        _, report = tree.report(*RUN, "--runs=6", "--seed=5")
+        by_run = {case["run"]: (case["seed"], case["verdict"]) for case in report["cases"]}
+        self.assertEqual(6, len({seed for seed, _ in by_run.values()}))
+        self.assertEqual({"passed", "failed"}, {verdict for _, verdict in by_run.values()})
+        _, again = tree.report(*RUN, "--seed=5", "--first-run=4")
+        self.assertEqual([(4, *by_run[4])], [(case["run"], case["seed"], case["verdict"]) for case in again["cases"]])
+
+    def test_shuffling_depends_on_the_seed_alone(self) -> None:
+        tree = self.tree(*(scenario(f"A{number}.good") for number in range(8)))
+        orders = [tree.holdfast(*RUN, "--list", "--shuffle", f"--seed={seed}").out for seed in (1, 1, 2)]
+        self.assertEqual(orders[0], orders[1])
+        self.assertNotEqual(orders[0], orders[2])
+
+    def test_equal_runs_have_equal_reports_up_to_times(self) -> None:
+        variants = [{"name": "plain", "plan": []}, {"name": "late", "plan": ["destructor:deliver=thread"]}]
+        tree = self.tree(scenario("A1.good", sites=["alloc", "destructor"], plan=["alloc:fail"], variants=variants))
+        reports = [tree.report(*RUN, "--seed=9", "--jobs=2")[1] for _ in range(2)]
+        for report in reports:
+            for case in report["cases"]:
+                del case["duration_ms"], case["peak_rss_mb"]
+        self.assertEqual(reports[0]["cases"], reports[1]["cases"])
+        self.assertEqual([1, 2], [len(case["faults"]) for case in reports[0]["cases"]])
+
+    def test_rules_of_the_user_come_before_those_of_the_scenario(self) -> None:
+        tree = self.tree(scenario("A1.good", sites=["alloc", "event"], plan=["alloc:fail"]))
+        plan = tree.file(
+            "plan.json", b'{"version": 1, "seed": "0x2a", "rules": [{"site": "event", "do": {"drop": true}}]}'
+        )
+        answer, report = tree.report(*RUN, f"--plan={plan}", "--fault=event:fail")
+        self.assert_ended(answer, 0)
+        rules = [(rule["text"], rule["origin"]) for rule in report["cases"][0]["rules"]]
+        event = '{"site":"event","do":{"drop":true}}'
+        self.assertEqual([("event:fail", "user"), (event, "user"), ("alloc:fail", "scenario")], rules)
+        self.assertEqual("0x000000000000002a", report["seed"], "the plan's own seed")
+
+
+class OutputTest(RunTest):
+    def test_the_first_line_has_version_and_seed(self) -> None:
+        answer = self.tree(scenario("A1.good")).holdfast(*RUN, "--seed=255")
+        lines = answer.err.splitlines()
+        self.assertRegex(lines[0], r"^holdfast \d+\.\d+\.\d+, seed 0x00000000000000ff$")
+        self.assertRegex(lines[1], r"^plan: no rules, digest [0-9a-f]{16}$")
+        self.assertIn("driver: model", lines[3])
+
+    def test_without_a_seed_a_fresh_one_is_printed(self) -> None:
+        tree = self.tree(scenario("A1.good"))
+        self.assertNotEqual(*(tree.holdfast(*RUN).err.splitlines()[0] for _ in range(2)))
+
+    def test_quiet_leaves_the_seed_the_failures_and_the_closing_line(self) -> None:
+        answer = self.tree(scenario("A1.good"), scenario("A2.bad", "finds")).holdfast(*RUN, "--quiet", "--seed=1")
+        self.assertEqual(1, len(answer.err.splitlines()))
+        self.assertNotIn("A1.good", answer.out)
+        self.assertIn("A2.bad", answer.out)
+
+    def test_color_is_off_without_a_terminal_and_on_by_request(self) -> None:
+        tree = self.tree(scenario("A1.good"))
+        self.assertNotIn("\x1b", tree.holdfast("run", "--driver=model").out)
+        self.assertIn("\x1b[32mpassed", tree.holdfast("run", "--driver=model", "--color=yes", NO_COLOR="1").out)
+
+    def test_a_report_on_the_standard_output_has_it_alone(self) -> None:
+        answer = self.tree(scenario("A1.good")).holdfast(*RUN, "--report=json:-")
+        self.assertEqual(1, json.loads(answer.out)["summary"]["passed"])
+        self.assertIn("1 passed, 0 failed, 0 skipped", answer.err)
+
+    def test_the_junit_report_is_xml(self) -> None:
+        self.tree(scenario("A1.bad", "finds")).holdfast(*RUN, f"--report=junit:{self.root}/out.xml")
+        case = ElementTree.parse(self.root / "out.xml").getroot().find("testsuite/testcase")
+        assert case is not None
+        self.assertEqual(
+            ("A1.bad", "only", "scenarios/A1.bad.cc"), (case.get("classname"), case.get("name"), case.get("file"))
+        )
+
+    def test_options_say_who_gave_their_value(self) -> None:
+        _, report = self.tree(scenario("A1.good")).report(*RUN, "--timeout=90s", HOLDFAST_SEED="0x10")
+        self.assertEqual({"value": "90s", "source": "command line"}, report["options"]["timeout"])
+        self.assertEqual("environment HOLDFAST_SEED", report["options"]["seed"]["source"])
+        self.assertEqual("default", report["options"]["runs"]["source"])
+
+
+class BazelTest(RunTest):
+    def test_the_test_variables_are_the_defaults(self) -> None:
+        files = {
+            name: self.root / name.lower()
+            for name in (
+                "XML_OUTPUT_FILE",
+                "TEST_SHARD_STATUS_FILE",
+                "TEST_PREMATURE_EXIT_FILE",
+                "TEST_WARNINGS_OUTPUT_FILE",
+            )
+        }
+        outputs = self.root / "outputs"
+        tree = self.tree(scenario("A1.good"), scenario("A2.bad", "finds"))
+        answer = tree.holdfast(
+            *RUN,
+            "--fault=alloc:fail",
+            TESTBRIDGE_TEST_ONLY="A1*",
+            TEST_UNDECLARED_OUTPUTS_DIR=str(outputs),
+            **{name: str(path) for name, path in files.items()},
+        )
+        self.assert_ended(answer, 5)
+        self.assertEqual("A1.good", ElementTree.parse(files["XML_OUTPUT_FILE"]).getroot().find("testsuite").get("name"))  # type: ignore[union-attr]
+        self.assertTrue(files["TEST_SHARD_STATUS_FILE"].exists())
+        self.assertFalse(files["TEST_PREMATURE_EXIT_FILE"].exists())
+        self.assertIn("alloc:fail", files["TEST_WARNINGS_OUTPUT_FILE"].read_text())
+        self.assertEqual(["A1.good"], _names(json.loads((outputs / "report.json").read_text())))
+
+    def test_shards_part_the_cases(self) -> None:
+        tree = self.tree(*(scenario(f"A{number}.good") for number in range(12)))
+        listed = [
+            tree.holdfast(*RUN, "--list", TEST_TOTAL_SHARDS="3", TEST_SHARD_INDEX=str(index)).out.split()
+            for index in range(3)
+        ]
+        self.assertEqual(12, len({name for part in listed for name in part}))
+        self.assertEqual(12, sum(map(len, listed)))
+
+    def test_an_empty_shard_is_no_failure(self) -> None:
+        tree = self.tree(scenario("A1.good"))
+        answers = [tree.holdfast(*RUN, TEST_TOTAL_SHARDS="2", TEST_SHARD_INDEX=str(index)) for index in range(2)]
+        self.assertEqual([0, 0], [answer.code for answer in answers])
+        self.assertEqual(1, sum("this shard has no case" in answer.out for answer in answers))
+
+    def test_the_number_of_the_run_is_mixed_into_the_seed(self) -> None:
+        tree = self.tree(scenario("A1.good"))
+        seeds = {tree.report(*RUN, "--seed=1", TEST_RANDOM_SEED=number)[1]["seed"] for number in ("1", "2")}
+        self.assertEqual(2, len(seeds))
+        self.assertNotIn("0x0000000000000001", seeds)
+
+    def test_bad_values_are_usage_errors(self) -> None:
+        tree = self.tree(scenario("A1.good"))
+        mark = self.root / "mark"
+        for name, value in (
+            ("TEST_RANDOM_SEED", "x"),
+            ("TEST_SHARD_INDEX", "1"),
+            ("TEST_TIMEOUT", "soon"),
+            ("TESTBRIDGE_TEST_RUNNER_FAIL_FAST", "maybe"),
+            ("HOLDFAST_SEED", "seed"),
+            ("TEST_TMPDIR", "/no/such/folder"),
+        ):
+            with self.subTest(variable=name):
+                answer = tree.holdfast(*RUN, TEST_PREMATURE_EXIT_FILE=str(mark), **{name: value})
+                self.assert_ended(answer, 2, name)
+                self.assertFalse(mark.exists())
+
+    def test_a_budget_that_the_test_cannot_hold_is_refused_with_numbers(self) -> None:
+        answer = self.tree(scenario("A1.good")).holdfast(*RUN, "--max-total-time=2m", TEST_TIMEOUT="60")
+        self.assert_ended(answer, 2, "--max-total-time=120s is 69s more than TEST_TIMEOUT leaves (51s)")
+
+    def test_running_cases_end_before_the_test_is_killed(self) -> None:
+        answer, report = self.tree(scenario("A1.waits", "waits")).report(*RUN, TEST_TIMEOUT="1")
+        self.assert_ended(answer, 5, "the time was up with 1 cases not run")
+        self.assertEqual([], report["cases"])
+
+
+class InterruptTest(RunTest):
+    def interrupted(self, number: signal.Signals) -> tuple[int, dict[str, Any]]:
+        tree = self.tree(scenario("A1.good"), scenario("A2.waits", "waits"), scenario("A3.good"))
+        report = self.root / "report.json"
+        process = subprocess.Popen(
+            tree.command_line(*RUN, "--jobs=1", "--verbose", f"--report=json:{report}"),
+            env=tree.environment(TEST_TMPDIR=str(self.root)),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert process.stderr
+        for line in process.stderr:
+            if line.startswith("passed: A1.good"):
+                break
+        await_condition(lambda: bool(list(self.root.glob("holdfast-*/*/*.waiting"))), "the second case waits")
+        process.send_signal(number)
+        process.stderr.read()
+        process.stderr.close()
+        return process.wait(), json.loads(report.read_text())
+
+    def test_sigint_writes_what_there_is(self) -> None:
+        code, report = self.interrupted(signal.SIGINT)
+        self.assertEqual((130, "SIGINT", ["A1.good"]), (code, report["interrupted"], _names(report)))
+        self.assertEqual(2, report["summary"]["not_run"])
+        self.assertEqual([], list(self.root.glob("holdfast-*")))
+        jsonschema.Draft202012Validator(SCHEMA).validate(report)
+
+    def test_sigterm_writes_what_there_is(self) -> None:
+        code, report = self.interrupted(signal.SIGTERM)
+        self.assertEqual((143, "SIGTERM", ["A1.good"]), (code, report["interrupted"], _names(report)))
+
+
+if __name__ == "__main__":
+    unittest.main()

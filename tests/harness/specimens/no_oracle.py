@@ -1,0 +1,4 @@
+"""Comes to its end without having looked at anything.
+
+Expected: inconclusive
+"""

@@ -1,0 +1,128 @@
+"""The report formats against golden files, against the schema, and against what the readers of each format need.
+
+After a wanted change, `python3 tests/reports/reports_test.py --update` from the root of the tree rewrites the golden
+files; the difference is then part of the change.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import sys
+import unittest
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+TREE = Path(__file__).absolute().parents[2]
+sys.path.insert(0, str(TREE))
+
+import jsonschema
+
+from reports import json_report, junit_report
+from reports.record import Record
+from tests.reports.sample_record import REPRODUCE, sample_record
+
+GOLDEN = {"run.json": json_report.render, "run.xml": junit_report.render}
+SCHEMA = json.loads((TREE / "reports" / "report.schema.json").read_text())
+
+
+def _validate(content: bytes) -> None:
+    jsonschema.Draft202012Validator(SCHEMA).validate(json.loads(content))
+
+
+def _cases(record: Record) -> list[ElementTree.Element]:
+    return list(ElementTree.fromstring(junit_report.render(record)).iter("testcase"))
+
+
+class GoldenTest(unittest.TestCase):
+    def test_each_format_renders_the_sample_as_it_stands_in_the_golden_file(self) -> None:
+        for name, render in GOLDEN.items():
+            with self.subTest(file=name):
+                self.assertEqual((TREE / "reports" / "golden" / name).read_text(), render(sample_record()).decode())
+
+    def test_rendering_leaves_the_record_alone(self) -> None:
+        record = sample_record()
+        for render in GOLDEN.values():
+            self.assertEqual(render(record), render(record))
+        self.assertEqual(sample_record(), record)
+
+
+class JsonReportTest(unittest.TestCase):
+    def test_the_schema_is_a_schema(self) -> None:
+        jsonschema.Draft202012Validator.check_schema(SCHEMA)
+
+    def test_the_sample_meets_the_schema(self) -> None:
+        _validate(json_report.render(sample_record()))
+
+    def test_a_run_without_any_case_meets_the_schema(self) -> None:
+        _validate(json_report.render(dataclasses.replace(sample_record(), cases=(), detection=(), exit_code=None)))
+
+    def test_the_schema_refuses_a_failed_case_without_a_finding(self) -> None:
+        record = sample_record()
+        broken = dataclasses.replace(record.cases[1], findings=())
+        with self.assertRaises(jsonschema.ValidationError):
+            _validate(json_report.render(dataclasses.replace(record, cases=(broken,))))
+
+    def test_the_schema_refuses_a_seed_that_is_a_number(self) -> None:
+        document = json.loads(json_report.render(sample_record()))
+        document["seed"] = 7
+        with self.assertRaises(jsonschema.ValidationError):
+            _validate(json.dumps(document).encode())
+
+    def test_the_summary_counts_each_verdict(self) -> None:
+        document = json.loads(json_report.render(sample_record()))
+        self.assertEqual(
+            {"passed": 2, "failed": 1, "errors": 1, "skipped": 1, "inconclusive": 1, "not_run": 1}, document["summary"]
+        )
+
+
+class JunitReportTest(unittest.TestCase):
+    def test_class_and_name_are_unique_also_over_runs(self) -> None:
+        names = [(case.get("classname"), case.get("name")) for case in _cases(sample_record())]
+        self.assertEqual(len(names), len(set(names)), names)
+
+    def test_each_verdict_has_its_element(self) -> None:
+        outcomes = [[child.tag for child in case if child.tag != "properties"] for case in _cases(sample_record())]
+        self.assertEqual([[], ["failure"], [], ["skipped"], ["error"], ["error"], [], ["failure"]], outcomes)
+
+    def test_the_counts_are_those_of_the_elements(self) -> None:
+        root = ElementTree.fromstring(junit_report.render(sample_record()))
+        for element in [root, *root.iter("testsuite")]:
+            self.assertEqual(str(len(list(element.iter("testcase")))), element.get("tests"))
+            self.assertEqual(str(len(list(element.iter("failure")))), element.get("failures"))
+            self.assertEqual(str(len(list(element.iter("error")))), element.get("errors"))
+            self.assertEqual(str(len(list(element.iter("skipped")))), element.get("skipped"))
+
+    def test_the_failure_text_starts_with_what_replays_it(self) -> None:
+        text = _cases(sample_record())[1].find("failure").text  # type: ignore[union-attr]
+        assert text
+        self.assertEqual(["seed", "replay", "plan_digest"], [line.split(":")[0] for line in text.splitlines()[:3]])
+        for command in REPRODUCE:
+            self.assertIn(f"reproduce: {command}", text)
+
+    def test_no_forbidden_character_survives_and_none_vanishes_unseen(self) -> None:
+        content = junit_report.render(sample_record()).decode()
+        self.assertNotIn("]]>", content)
+        for letter in ("\x1b", "\x07", "\ud800"):
+            self.assertNotIn(letter, content)
+        self.assertIn(r"\x1b[31m", content)
+
+    def test_files_are_relative(self) -> None:
+        for case in _cases(sample_record())[:6]:
+            self.assertFalse(str(case.get("file")).startswith("/"))
+
+    def test_a_run_without_any_case_is_a_valid_file(self) -> None:
+        root = ElementTree.fromstring(junit_report.render(dataclasses.replace(sample_record(), cases=(), detection=())))
+        self.assertEqual("0", root.get("tests"))
+
+
+def _update() -> None:
+    for name, render in GOLDEN.items():
+        (TREE / "reports" / "golden" / name).write_bytes(render(sample_record()))
+
+
+if __name__ == "__main__":
+    if "--update" in sys.argv:
+        _update()
+    else:
+        unittest.main()
