@@ -121,7 +121,6 @@ const harness::Registration registration({
     .summary = "Events, kernels, libraries and foreign owners are released in drains alone, in order, one at a time",
     .covers = {"A10", "IH-12", "DC-03", "DC-10", "D-09", "D-11", "AP-23", "AP-24"},
     .catches = {"owners-released-in-the-callback", "drain-newest-first", "drain-without-reentry-guard"},
-    .variants = {{"inline", {}}, {"thread", {"destructor:deliver=thread"}}, {"held", {"destructor:deliver=held"}}},
     .run = &Run,
 });
 

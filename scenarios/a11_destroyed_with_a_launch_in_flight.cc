@@ -103,6 +103,7 @@ const harness::Registration registration({
     .summary = "Owners of a destroyed or updated executable are not even queued while a launch needs them",
     .covers = {"A11", "EX-05", "EA-05", "BR-16"},
     .catches = {"executable-trusts-the-definition"},
+    .variants = harness::MixedDeliveryVariants(),
     .run = &Run,
 });
 

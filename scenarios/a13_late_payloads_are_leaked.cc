@@ -46,8 +46,7 @@ void CheckShutdown(harness::Context& context, HostSession& session) {
   context.shim().quiesce();
   CheckAlive(context, early, "the host has run no pending call yet");
   OwnerProbe inside_drain([&context] {
-    context.Check(!DeferredCleanup::Process().Shutdown(),
-                  "a shutdown inside a drain is refused, it would wait for itself");
+    context.Check(!ShutdownCleanup(), "a shutdown inside a drain is refused, it would wait for itself");
   });
   GraphOwnedBy(inside_drain);
   context.shim().release_held();
@@ -59,15 +58,15 @@ void CheckShutdown(harness::Context& context, HostSession& session) {
   GraphOwnedBy(last);
   context.shim().release_held();
   context.shim().quiesce();
-  context.Check(DeferredCleanup::Process().Shutdown(), "the first shutdown does the work");
+  context.Check(ShutdownCleanup(), "the first shutdown does the work");
   context.Check(last.releases() == 1, "shutdown drains what is there");
-  context.Check(!DeferredCleanup::Process().Shutdown(), "a second shutdown does nothing");
-  session.host().Finalize();
+  context.Check(!ShutdownCleanup(), "a second shutdown does nothing");
+  session.Finalize();
 }
 
 void Run(harness::Context& context) {
   DeviceSession device;
-  HostSession session(context, fault::kPython310To312);
+  HostSession session(context, 12);
   OwnerProbe in_flight_owner;
   std::deque<OwnerProbe> late_owners(kThreads);
   BlockingCallback blocking;
@@ -82,7 +81,7 @@ void Run(harness::Context& context) {
   context.CheckEventually([&] { return blocking.HasStarted(); }, "the launch starts");
 
   CheckShutdown(context, session);
-  const fault::HostCounts before = session.host().Counts();
+  const fault::HostCounts before = session.host().counts();
   source.reset();
   executable.reset();
   std::vector<std::thread> threads;
@@ -110,8 +109,8 @@ void Run(harness::Context& context) {
   for (const OwnerProbe& owner : late_owners) {
     CheckAlive(context, owner, "it came after shutdown");
   }
-  const fault::HostCounts after = session.host().Counts();
-  context.Check(after.late == 0 && after.accepted == before.accepted && after.refused == before.refused,
+  const fault::HostCounts after = session.host().counts();
+  context.Check(session.late_calls() == 0 && after.accepted == before.accepted && after.refused == before.refused,
                 "nothing calls the host after shutdown");
   context.Count("leaked_at_shutdown", DeferredCleanup::Process().Counters().leaked_at_shutdown);
   context.Oracle("owners and host calls after shutdown");
@@ -122,6 +121,7 @@ const harness::Registration registration({
     .summary = "Payloads after shutdown are kept unreleased and counted, and touch neither the host nor a freed queue",
     .covers = {"A13", "SH-01", "SH-02", "SH-03", "DC-07", "DC-08", "DC-09", "D-12", "BR-25"},
     .catches = {"late-payload-released-after-shutdown", "queue-freed-at-shutdown"},
+    .variants = harness::MixedDeliveryVariants(),
     .run = &Run,
 });
 

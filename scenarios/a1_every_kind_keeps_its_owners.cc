@@ -110,6 +110,7 @@ const harness::Registration registration({
     .covers = {"A1", "AP-05", "AP-10", "AP-16", "AP-17", "AP-19", "AP-20", "AP-23", "AP-24", "EX-07", "HC-01", "HC-03",
                "BR-01", "BR-04", "BR-06"},
     .catches = {"memcpy-forgets-its-source"},
+    .variants = harness::MixedDeliveryVariants(),
     .run = &Run,
 });
 

@@ -94,6 +94,7 @@ const harness::Registration registration({
                "DC-01"},
     .catches = {"old-reference-never-released", "published-before-the-driver-agreed", "rollback-forgotten",
                 "rollback-releases-twice", "refused-release-forgotten", "lock-held-across-driver-calls"},
+    .variants = harness::MixedDeliveryVariants(),
     .plan = {"cuGraphNodeSetParams:nth=2,return=CUDA_ERROR_OUT_OF_MEMORY",
              "cuGraphReleaseUserObject:nth=3,return=CUDA_ERROR_INVALID_VALUE"},
     .timeout_s = 15,

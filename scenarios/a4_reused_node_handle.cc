@@ -83,6 +83,7 @@ const harness::Registration registration({
     .summary = "A node handle that CUDA gives out again neither invalidates an older executable nor mixes up owners",
     .covers = {"A4", "DL-05", "EX-06", "BR-02"},
     .catches = {"stale-index-entry", "one-table-for-the-whole-graph"},
+    .variants = harness::MixedDeliveryVariants(),
     .run = &Run,
 });
 

@@ -101,6 +101,7 @@ const harness::Registration registration({
     .summary = "An addition that fails anywhere leaves graph and index as they were and its owner released once",
     .covers = {"A5", "AP-06", "AP-07", "AP-09", "DC-07", "D-18"},
     .catches = {"creation-failure-leaks-the-owners", "retain-failure-releases-directly", "rollback-forgotten"},
+    .variants = harness::MixedDeliveryVariants(),
     .plan = {"cuUserObjectCreate:nth=1,return=CUDA_ERROR_OUT_OF_MEMORY",
              "cuGraphRetainUserObject:nth=1,return=CUDA_ERROR_OUT_OF_MEMORY",
              "cuGraphAddHostNode:nth=1,return=CUDA_ERROR_OUT_OF_MEMORY", "alloc:nth=1,fail", "alloc:nth=3,fail",

@@ -112,6 +112,7 @@ const harness::Registration registration({
     .summary = "An owner is released after the last definition, executable or launch that needs it, in any order",
     .covers = {"A7", "EX-05", "EX-06", "EX-07", "EA-05", "IH-05"},
     .catches = {"graph-releases-its-references-by-hand", "executable-trusts-the-definition"},
+    .variants = harness::MixedDeliveryVariants(),
     .run = &Run,
 });
 

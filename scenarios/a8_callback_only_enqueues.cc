@@ -41,7 +41,7 @@ void DestroyGraphs(std::deque<OwnerProbe>& owners) {
 
 void Run(harness::Context& context) {
   DeviceSession session;
-  HostSession host(context, fault::kPython310To312);
+  HostSession host(context, 12);
   host.host().SetBusy(true);
   std::vector<std::deque<OwnerProbe>> owners(kThreads);
   std::vector<std::thread> threads;
@@ -64,7 +64,7 @@ void Run(harness::Context& context) {
       CheckAlive(context, owner, "callbacks release nothing");
     }
   }
-  const fault::HostCounts before = host.host().Counts();
+  const fault::HostCounts before = host.host().counts();
   context.Check(before.accepted == 1 && before.refused == 0, "however many callbacks, the host is asked once");
 
   host.host().SetBusy(false);
@@ -83,6 +83,7 @@ const harness::Registration registration({
     .summary = "A destructor callback enqueues and asks the host once; it releases nothing and calls no CUDA",
     .covers = {"A8", "DC-01", "DC-02", "DC-03", "D-04", "D-07", "BR-11"},
     .catches = {"owners-released-in-the-callback", "callback-calls-the-driver"},
+    .variants = harness::MixedDeliveryVariants(),
     .run = &Run,
 });
 

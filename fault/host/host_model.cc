@@ -1,144 +1,179 @@
 #include "fault/host/host_model.h"
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <stdexcept>
-#include <thread>
 #include <utility>
 
 namespace holdfast::fault {
 namespace {
 
-std::atomic<HostModel*> installed{nullptr};
+constexpr char kSite[] = "Py_AddPendingCall";
+constexpr std::size_t kCapacityUpTo12 = 31;
+constexpr std::size_t kCapacityFrom13 = 32;
 
 int DoNothing(void*) { return 0; }
 
+const char* Words(HostPhase phase) {
+  return phase == HostPhase::kFinalizing ? "while the host was finalizing" : "after the host was finalized";
+}
+
 }  // namespace
 
-HostModel::HostModel(HostVersion version, Decide decide, BeforeAdd before_add)
-    : version_(version), decide_(std::move(decide)), before_add_(std::move(before_add)) {
-  HostModel* expected = nullptr;
-  if (!installed.compare_exchange_strong(expected, this)) {
-    throw std::logic_error("HostModel: there is a host already");
-  }
+HostModel::HostModel(HostOptions options) : options_(std::move(options)), main_thread_(std::this_thread::get_id()) {}
+
+std::size_t HostModel::capacity() const { return crashes_after_end() ? kCapacityUpTo12 : kCapacityFrom13; }
+
+// REQUIRES: mutex_ is held.
+bool HostModel::Push(const Call& call) {
+  if (queue_.size() >= capacity()) return false;
+  queue_.push_back(call);
+  const auto fillers = std::count_if(queue_.begin(), queue_.end(), [](const Call& queued) {
+    return queued.function == &DoNothing;
+  });
+  counts_.outstanding_peak = std::max(counts_.outstanding_peak, queue_.size() - static_cast<std::size_t>(fillers));
+  return true;
 }
 
-HostModel::~HostModel() { installed = nullptr; }
-
-HostModel& HostModel::Installed() {
-  HostModel* host = installed;
-  if (host == nullptr) {
-    throw std::logic_error("HostModel: there is no host");
-  }
-  return *host;
+// REQUIRES: mutex_ is held.
+std::size_t HostModel::PushFillers(std::size_t count) {
+  std::size_t pushed = 0;
+  while (pushed < count && Push(Call{&DoNothing, nullptr, generation_})) ++pushed;
+  counts_.fillers += pushed;
+  return pushed;
 }
 
-int HostModel::AddPendingCall(Call call, void* argument) { return Installed().Add(call, argument); }
-
-int HostModel::Add(Call call, void* argument) {
-  const SiteDecision decision = decide_ ? decide_() : SiteDecision{};
-  if (before_add_) {
-    before_add_();
+int HostModel::AddPendingCall(PendingFunction function, void* argument) {
+  const SiteDecision decision = options_.decide ? options_.decide(kSite) : SiteDecision{};
+  const bool from_destructor = options_.in_destructor && options_.in_destructor();
+  // The wait is the fault itself; nobody waits here for something to happen.
+  if (decision.delay_ns > 0) std::this_thread::sleep_for(std::chrono::nanoseconds(decision.delay_ns));
+  const std::lock_guard<std::mutex> lock(mutex_);
+  ++calls_by_thread_[std::this_thread::get_id()];
+  if (from_destructor) ++counts_.from_destructors;
+  if (phase_ != HostPhase::kRunning && crashes_after_end()) {
+    violations_.push_back({std::this_thread::get_id(), phase_, std::string(kSite) + " was called " + Words(phase_)});
+    ++counts_.refused;
+    return -1;
   }
-  if (decision.delay_ns > 0) {
-    std::this_thread::sleep_for(std::chrono::nanoseconds(decision.delay_ns));
+  if (decision.fails) {
+    ++counts_.refused;
+    return static_cast<int>(decision.result);
   }
-  if (decision.saturate > 0) {
-    Saturate(decision.saturate);
+  PushFillers(decision.saturate);
+  if (decision.drops) {
+    ++counts_.accepted;
+    ++counts_.lost;
+    return 0;
   }
-  const std::lock_guard lock(mutex_);
-  if (finalized_) {
-    return AddLate();
-  }
-  if (decision.fails || queue_.size() >= version_.capacity) {
+  if (!Push(Call{function, argument, generation_})) {
     ++counts_.refused;
     return -1;
   }
   ++counts_.accepted;
-  if (decision.drops) {
-    ++counts_.lost;
-    return 0;
-  }
-  queue_.push_back({call, argument});
-  counts_.outstanding_peak = std::max(counts_.outstanding_peak, ++outstanding_);
   return 0;
 }
 
-// REQUIRES: mutex_ is held.
-int HostModel::AddLate() {
-  ++counts_.late;
-  if (version_.late_call_is_fatal) {
-    ++counts_.fatal;
+int HostModel::RunPending() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (std::this_thread::get_id() != main_thread_ || busy_ || running_ || phase_ == HostPhase::kFinalized) return 0;
+    running_ = true;
   }
-  return -1;
+  return RunQueued(capacity());
 }
 
-std::size_t HostModel::RunPending() {
-  if (running_) {
-    return 0;
-  }
-  running_ = true;
-  std::size_t count = 0;
-  while (true) {
-    Pending pending;
-    {
-      const std::lock_guard lock(mutex_);
-      if (busy_ || finalized_ || queue_.empty()) {
-        break;
-      }
-      pending = queue_.front();
-      queue_.pop_front();
-      outstanding_ -= pending.call == &DoNothing ? 0 : 1;
+// REQUIRES: the calling thread has set running_. No lock is held while a call runs: it may add calls.
+int HostModel::RunQueued(std::size_t count) {
+  int result = 0;
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (count-- > 0 && !queue_.empty() && result == 0) {
+    const Call call = queue_.front();
+    queue_.pop_front();
+    if (call.function != &DoNothing) {
       ++counts_.run;
+      if (call.generation != generation_) ++counts_.stale;
     }
-    ++count;
-    if (pending.call(pending.argument) != 0) {
-      break;
-    }
+    lock.unlock();
+    result = call.function(call.argument) == 0 ? 0 : -1;
+    lock.lock();
+    if (result != 0) ++counts_.failed;
   }
   running_ = false;
-  return count;
+  return result;
 }
 
 void HostModel::SetBusy(bool busy) {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard<std::mutex> lock(mutex_);
   busy_ = busy;
 }
 
-std::size_t HostModel::Saturate(std::size_t calls) {
-  const std::lock_guard lock(mutex_);
-  const std::size_t fitting = std::min(calls, version_.capacity - queue_.size());
-  queue_.insert(queue_.end(), fitting, {&DoNothing, nullptr});
-  return fitting;
+std::size_t HostModel::Saturate(std::size_t count) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return PushFillers(count);
 }
 
-bool HostModel::HasRoom() const {
-  const std::lock_guard lock(mutex_);
-  return queue_.size() < version_.capacity;
+void HostModel::BeginFinalization(bool flush) {
+  if (flush) {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (std::this_thread::get_id() != main_thread_) throw std::logic_error("only the main thread can flush");
+      if (running_) throw std::logic_error("a pending call cannot finalize the host");
+      running_ = true;
+    }
+    RunQueued(capacity());
+  }
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (phase_ != HostPhase::kRunning) throw std::logic_error("the host is finalized already");
+  phase_ = HostPhase::kFinalizing;
 }
 
-void HostModel::Finalize() {
-  const std::lock_guard lock(mutex_);
-  finalized_ = true;
-  counts_.lost += queue_.size();
+void HostModel::FinishFinalization() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (phase_ != HostPhase::kFinalizing) throw std::logic_error("finalization has not begun");
+  phase_ = HostPhase::kFinalized;
+  if (!crashes_after_end()) return;
+  for (const Call& call : queue_) counts_.lost += call.function == &DoNothing ? 0 : 1;
   queue_.clear();
-  outstanding_ = 0;
 }
 
-void HostModel::Initialize() {
-  const std::lock_guard lock(mutex_);
-  finalized_ = false;
+void HostModel::Reinitialize() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (phase_ != HostPhase::kFinalized) throw std::logic_error("the host is not finalized");
+  phase_ = HostPhase::kRunning;
+  main_thread_ = std::this_thread::get_id();
+  busy_ = false;
+  ++generation_;
 }
 
-bool HostModel::IsFinalized() const {
-  const std::lock_guard lock(mutex_);
-  return finalized_;
+HostPhase HostModel::phase() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return phase_;
 }
 
-HostCounts HostModel::Counts() const {
-  const std::lock_guard lock(mutex_);
+std::uint64_t HostModel::generation() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return generation_;
+}
+
+std::size_t HostModel::outstanding() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return queue_.size();
+}
+
+HostCounts HostModel::counts() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
   return counts_;
+}
+
+std::vector<HostViolation> HostModel::violations() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return violations_;
+}
+
+std::map<std::thread::id, std::uint64_t> HostModel::calls_by_thread() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return calls_by_thread_;
 }
 
 }  // namespace holdfast::fault

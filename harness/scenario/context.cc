@@ -114,8 +114,11 @@ std::thread Context::StartThread(std::uint32_t ordinal, std::function<void()> bo
 }
 
 void Context::CheckNothingLeaked() {
-  // Destructors of a launch may come after the launch: wait for them.
-  Await([this] { return Excess(shim_.live(), allowed_).empty(); });
+  // Destructors of a launch may come after the launch, and the plan may hold them: wait for all.
+  Await([this] {
+    shim_.release_held();
+    return Excess(shim_.live(), allowed_).empty();
+  });
   const std::string excess = Excess(shim_.live(), allowed_);
   if (!excess.empty()) {
     Find("leak", "still alive at the end of the scenario: " + excess, where_);

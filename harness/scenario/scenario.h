@@ -19,9 +19,13 @@ struct Variant {
   std::vector<std::string> plan;  // one-line rules, as for --fault
 };
 
-// Where the destructors of user objects run that a driver call sets free: before the call returns, or later on another
-// thread, or now here, now there. The real driver does the first; none may matter to the library.
+// Where the destructors of user objects run that a driver call sets free: before the call returns, later on another
+// thread, or later still, when the scenario lets them go. The real driver does the first; none may matter to the
+// library.
 std::vector<Variant> DeliveryVariants();
+
+// The same, and every second one on another thread: for scenarios that see several.
+std::vector<Variant> MixedDeliveryVariants();
 
 // For scenarios with nothing to vary.
 std::vector<Variant> SingleVariant();

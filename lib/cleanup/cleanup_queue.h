@@ -121,6 +121,7 @@ class CleanupQueue {
     wakeups_run_.Add(1);
     // From here on a producer asks for a wakeup of its own. This comes before the attempt to drain: should that be
     // turned away, the drain under way looks again and finds what came before.
+    // Memory ordering: acq_rel, as the head of this file argues.
     scheduled_.exchange(false, std::memory_order_acq_rel);
     DrainInside();
     gate_.Leave();
@@ -147,9 +148,10 @@ class CleanupQueue {
   bool IsShutDown() const noexcept { return gate_.IsClosed(); }
 
   // Whether payloads wait. A hint while other threads are at work; exact when the system is quiet.
+  // Memory ordering: acquire, paired with the stores of the drain: who sees no backlog may rely on its releases.
   bool HasWork() const noexcept { return !list_.Empty() || has_backlog_.load(std::memory_order_acquire); }
 
-  // Whether a wakeup is outstanding: the same.
+  // Whether a wakeup is outstanding: the same. Memory ordering: acquire, paired with the exchanges of the flag.
   bool IsScheduled() const noexcept { return scheduled_.load(std::memory_order_acquire); }
 
   CleanupCounters Counters() const noexcept {
@@ -204,6 +206,7 @@ class CleanupQueue {
     do {
       AppendToBacklog(list_.TakeAll());
       items_left -= ReleaseBatch(items_left);
+      // Memory ordering: release, paired with HasWork. This thread alone writes it while it drains.
       has_backlog_.store(backlog_first_ != nullptr, std::memory_order_release);
     } while (!EndDrain(items_left));
     if (HasWork() && !gate_.IsClosed()) {

@@ -24,6 +24,21 @@ std::shared_ptr<const Resource> Adopt(Destroy destroy, Parts... parts) {
   }
 }
 
+// Makes a context current on the calling thread for as long as it lives.
+class CurrentContextScope {
+ public:
+  explicit CurrentContextScope(CUcontext context) noexcept {
+    ReportCleanupFailure("cuCtxGetCurrent", GetDriver().cuCtxGetCurrent(&previous_), nullptr);
+    ReportCleanupFailure("cuCtxSetCurrent", GetDriver().cuCtxSetCurrent(context), context);
+  }
+  ~CurrentContextScope() { ReportCleanupFailure("cuCtxSetCurrent", GetDriver().cuCtxSetCurrent(previous_), previous_); }
+  CurrentContextScope(const CurrentContextScope&) = delete;
+  CurrentContextScope& operator=(const CurrentContextScope&) = delete;
+
+ private:
+  CUcontext previous_ = nullptr;
+};
+
 }  // namespace
 
 StreamHandle Stream::Create(unsigned flags) {
@@ -47,12 +62,15 @@ EventHandle Event::Create(unsigned flags) {
 Event::~Event() { ReportCleanupFailure("cuEventDestroy", GetDriver().cuEventDestroy(raw_), raw_); }
 
 DeviceMemoryHandle DeviceMemory::Allocate(std::size_t size_bytes) {
+  CUcontext context = nullptr;
+  Check("cuCtxGetCurrent", GetDriver().cuCtxGetCurrent(&context), "allocating device memory");
   CUdeviceptr address = 0;
   Check("cuMemAlloc", GetDriver().cuMemAlloc(&address, size_bytes), "allocating device memory");
-  return Adopt<DeviceMemory>([address] { (void)GetDriver().cuMemFree(address); }, address, size_bytes);
+  return Adopt<DeviceMemory>([address] { (void)GetDriver().cuMemFree(address); }, address, size_bytes, context);
 }
 
 DeviceMemory::~DeviceMemory() {
+  const CurrentContextScope scope(context_);
   ReportCleanupFailure("cuMemFree", GetDriver().cuMemFree(address_), reinterpret_cast<const void*>(address_));
 }
 

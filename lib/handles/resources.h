@@ -62,7 +62,11 @@ class Event {
 class DeviceMemory {
  public:
   static DeviceMemoryHandle Allocate(std::size_t size_bytes);
-  DeviceMemory(CUdeviceptr address, std::size_t size_bytes) noexcept : address_(address), size_bytes_(size_bytes) {}
+  DeviceMemory(CUdeviceptr address, std::size_t size_bytes, CUcontext context) noexcept
+      : address_(address), size_bytes_(size_bytes), context_(context) {}
+
+  // Frees the memory in the context that it was allocated in, whatever is current on the calling thread: the cleanup
+  // context may be a thread with no context at all. The other handles need none to be destroyed.
   ~DeviceMemory();
   DeviceMemory(const DeviceMemory&) = delete;
   DeviceMemory& operator=(const DeviceMemory&) = delete;
@@ -73,6 +77,7 @@ class DeviceMemory {
  private:
   CUdeviceptr address_;
   std::size_t size_bytes_;
+  CUcontext context_;
 };
 
 // A loaded code image (PTX text, cubin or fatbin).

@@ -7,6 +7,7 @@ _SUPPORT_SOURCES = [
     "scenarios/support/add_one_kernel.cc",
     "scenarios/support/cleanup_context.cc",
     "scenarios/support/device_session.cc",
+    "scenarios/support/host_session.cc",
 ]
 
 _SUPPORT_HEADERS = [
@@ -56,6 +57,8 @@ def seeded_bug(name, scenarios):
         name = name + "_library",
         # One translation unit: much less to compile for each bug.
         srcs = [unity],
+        # Only true of the joined unit: types with members of an anonymous namespace.
+        copts = ["-Wno-subobject-linkage"],
         hdrs = [name + "/" + file for file in LIB_HEADERS + _SUPPORT_HEADERS],
         textual_hdrs = [name + "/" + file for file in LIB_SOURCES + _SUPPORT_SOURCES],
         includes = [name],

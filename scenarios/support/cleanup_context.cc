@@ -57,6 +57,13 @@ void DrainNow() noexcept {
   --drain_depth;
 }
 
+bool ShutdownCleanup() noexcept {
+  ++drain_depth;
+  const bool shut_down = DeferredCleanup::Process().Shutdown();
+  --drain_depth;
+  return shut_down;
+}
+
 void Settle(const harness::Context& context) noexcept {
   context.shim().release_held();
   context.shim().quiesce();

@@ -24,6 +24,9 @@ void StartWorkerCleanup();
 
 void DrainNow() noexcept;
 
+// Shuts the process's cleanup down; its last drains count as cleanup.
+bool ShutdownCleanup() noexcept;
+
 // Lets the destructors that the plan holds go, waits for those under way, and drains. What is free must then be
 // released. Destructors that the driver delivers at the end of a launch may come later still: see Context::Await.
 void Settle(const harness::Context& context) noexcept;

@@ -1,0 +1,47 @@
+#include "scenarios/support/host_session.h"
+
+#include <memory>
+#include <utility>
+
+#include "lib/cleanup/wakeups.h"
+#include "scenarios/support/cleanup_context.h"
+
+namespace holdfast::scenarios {
+namespace {
+
+// Where the plain function finds the host.
+std::atomic<HostSession*> current{nullptr};
+
+}  // namespace
+
+HostSession::HostSession(const harness::Context& context, int minor_version, std::function<void()> before_add)
+    : context_(context),
+      before_add_(std::move(before_add)),
+      host_({.minor_version = minor_version, .decide = [this](const char* site) { return Decide(site); }}) {
+  current = this;
+  StartCleanup(std::make_unique<cleanup::PendingCallWakeup>(&AddPendingCall));
+}
+
+HostSession::~HostSession() {
+  ShutdownCleanup();
+  current = nullptr;
+}
+
+void HostSession::Finalize() {
+  host_.BeginFinalization(false);
+  host_.FinishFinalization();
+}
+
+int HostSession::AddPendingCall(int (*call)(void*), void* argument) {
+  return current.load()->host_.AddPendingCall(call, argument);
+}
+
+fault::SiteDecision HostSession::Decide(const char* site) {
+  if (before_add_) {
+    before_add_();
+  }
+  late_calls_ += host_.phase() == fault::HostPhase::kFinalized ? 1 : 0;
+  return context_.shim().decide(site);
+}
+
+}  // namespace holdfast::scenarios
