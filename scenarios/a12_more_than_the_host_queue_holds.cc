@@ -2,15 +2,13 @@
 // main thread drains; and what was refused is asked for again without another graph call.
 //
 // Intent, in five parts:
-//   1. the plan refuses the wakeup, and then the first attempts of the retry. No graph is touched meanwhile: the retry
-//   alone must bring
+//   1. the plan refuses the wakeup, and then the first attempts of the retry. No graph is touched meanwhile: the retry alone must bring
 //      the drain about.
-//   2. the same, for as long as a busy main thread leaves the queue full of somebody else's calls.
-//   3. one drain releases up to its bound and no more.
-//   4. four threads create and destroy graphs while the main thread runs pending calls and somebody keeps filling the
-//   queue. At no time
+//   2. the host loses an accepted call: the next safe entry that finds it overdue asks again.
+//   3. the same as 1, for as long as a busy main thread leaves the queue full of somebody else's calls.
+//   4. one drain releases up to its bound and no more.
+//   5. four threads create and destroy graphs while the main thread runs pending calls and somebody keeps filling the queue. At no time
 //      is more than one call outstanding.
-//   5. the host loses an accepted call: the next safe entry that finds it overdue asks again.
 //
 // Interleaving: native threads. A12.no-lost-wakeup-at-any-step enumerates what this one samples.
 //
@@ -181,11 +179,12 @@ void CheckLostCall(harness::Context& context, HostSession& session) {
 void Run(harness::Context& context) {
   DeviceSession device;
   HostSession session(context, context.variant() == "31-slots" ? 12 : 13);
+  // What the plan acts on comes first: later the number of calls depends on timing, and with it their ordinals.
   CheckRetryAfterRefusals(context, session);
+  CheckLostCall(context, session);
   CheckRetryAfterFullQueue(context, session);
   CheckBound(context, session);
   CheckLoad(context, device, session);
-  CheckLostCall(context, session);
   const fault::HostCounts host = session.host().counts();
   context.Check(host.outstanding_peak <= 1, "at most one pending call is outstanding at any time");
   const cleanup::CleanupCounters counters = DeferredCleanup::Process().Counters();

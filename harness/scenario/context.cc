@@ -1,7 +1,7 @@
 #include "harness/scenario/context.h"
 
+#include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <utility>
 
 #include "harness/scenario/events.h"
@@ -23,6 +23,12 @@ std::uint64_t SeedFromEnvironment() {
 const fault::ModelControl* FindModel(const fault::ShimControl& shim) {
   const auto control = reinterpret_cast<fault::ModelControlFunction>(shim.driver_symbol("holdfast_model_control"));
   return control != nullptr ? control() : nullptr;
+}
+
+[[noreturn]] void EndProcess(ExitCode code) {
+  WriteEvent("finish");
+  std::fflush(nullptr);
+  std::_Exit(code);
 }
 
 struct NamedCount {
@@ -71,12 +77,12 @@ void Context::Check(bool holds, const std::string& contract, std::source_locatio
 
 void Context::Find(const std::string& kind, const std::string& message, std::source_location where) {
   WriteEvent("finding", {{"kind", kind}, {"message", message}, {"place", Place(where)}});
-  throw CaseEnded(true);
+  EndProcess(kExitFinding);
 }
 
 void Context::Skip(const std::string& reason) {
   WriteEvent("skip", {{"reason", reason}});
-  throw CaseEnded(false);
+  EndProcess(kExitClean);
 }
 
 void Context::Count(const std::string& name, std::uint64_t value) { WriteCounter(name, value); }
@@ -102,7 +108,7 @@ void Context::RequireFaults(const char* site, std::uint64_t count) {
   if (fired < count) {
     WriteEvent("inconclusive", {{"reason", std::string(site) + ": " + std::to_string(count) + " faults had to fire, " +
                                                std::to_string(fired) + " did"}});
-    throw CaseEnded(false);
+    EndProcess(kExitClean);
   }
 }
 

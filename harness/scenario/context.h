@@ -4,7 +4,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <exception>
 #include <functional>
 #include <source_location>
 #include <string>
@@ -16,18 +15,8 @@
 
 namespace holdfast::harness {
 
-// Ends a case early; its reason has been recorded already.
-class CaseEnded : public std::exception {
- public:
-  explicit CaseEnded(bool is_finding) noexcept : is_finding_(is_finding) {}
-  const char* what() const noexcept override { return "the case has ended"; }
-
-  // False for a case that was skipped or came to no conclusion.
-  bool is_finding() const noexcept { return is_finding_; }
-
- private:
-  const bool is_finding_;
-};
+// Exit codes of a scenario's process. The harness reads the events as well, and never the code alone.
+enum ExitCode { kExitClean = 0, kExitFinding = 1, kExitUsage = 2, kExitHarness = 3 };
 
 class Context {
  public:
@@ -48,7 +37,8 @@ class Context {
   // Records that a contract was checked. A scenario that never does is inconclusive: its oracle did not run.
   void Oracle(const std::string& name);
 
-  // Records a finding of kind "contract" unless `holds`, and ends the case.
+  // Records a finding of kind "contract" unless `holds`, and ends the case with its process: threads and driver objects
+  // are in a state that nothing can be learnt from any more, so nothing is torn down.
   void Check(bool holds, const std::string& contract, std::source_location where = std::source_location::current());
 
   // The same for a finding of another kind.
@@ -68,7 +58,7 @@ class Context {
   void CheckEventually(const std::function<bool()>& condition, const std::string& contract,
                        std::source_location where = std::source_location::current());
 
-  // Requires that `count` faults fired at `site` so far. Fewer: the case ends inconclusive, it tested nothing.
+  // Requires that `count` faults fired at `site` so far. Fewer: the case ends as inconclusive, it tested nothing.
   void RequireFaults(const char* site, std::uint64_t count = 1);
 
   // A thread with a name of its own for plans and logs, "subject-ORDINAL": the same in each run, whichever starts

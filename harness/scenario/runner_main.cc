@@ -5,7 +5,6 @@
 #include <dlfcn.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -20,8 +19,6 @@ namespace holdfast::harness {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-enum ExitCode { kExitClean = 0, kExitFinding = 1, kExitUsage = 2, kExitHarness = 3 };
 
 Json Describe(const Scenario& scenario) {
   Json variants = Json::array();
@@ -77,24 +74,6 @@ const fault::ShimControl* FindShim() {
   return control();
 }
 
-enum class Ending { kComplete, kCutShort, kFinding };
-
-Ending RunToEnd(const Scenario& scenario, Context& context) {
-  try {
-    scenario.run(context);
-    context.CheckNothingLeaked();
-    return Ending::kComplete;
-  } catch (const CaseEnded& ended) {
-    return ended.is_finding() ? Ending::kFinding : Ending::kCutShort;
-  } catch (const std::exception& error) {
-    WriteEvent("finding",
-               {{"kind", "contract"},
-                {"message", std::string("an exception left the scenario: ") + error.what()},
-                {"place", std::string(scenario.where.file_name()) + ":" + std::to_string(scenario.where.line())}});
-    return Ending::kFinding;
-  }
-}
-
 int Run(const Scenario& scenario, const std::string& variant) {
   const fault::ShimControl* shim = FindShim();
   if (shim == nullptr) {
@@ -103,14 +82,13 @@ int Run(const Scenario& scenario, const std::string& variant) {
   shim->name_thread("main", 0);
   WriteEvent("start", {{"scenario", scenario.name}, {"variant", variant}});
   Context context(scenario, variant, *shim);
-  const Ending ending = RunToEnd(scenario, context);
-  WriteEvent("finish");
-  // A case that was cut short may have left threads and driver objects behind: nothing is to be learnt from
-  // tearing them down.
-  if (ending != Ending::kComplete) {
-    std::fflush(nullptr);
-    std::_Exit(ending == Ending::kFinding ? kExitFinding : kExitClean);
+  try {
+    scenario.run(context);
+  } catch (const std::exception& error) {
+    context.Find("contract", std::string("an exception left the scenario: ") + error.what(), scenario.where);
   }
+  context.CheckNothingLeaked();
+  WriteEvent("finish");
   return kExitClean;
 }
 

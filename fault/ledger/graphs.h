@@ -1,0 +1,93 @@
+// Graphs: which exist, which nodes own a graph, and how many references of each user object a graph holds.
+//
+// A graph is *known* when its whole history passed through here, so that its references are exact: created empty,
+// cloned from or embedded out of a known graph, captured from a beginning that was seen. A graph that turned up from
+// elsewhere (a child of a clone, say) is recorded as unknown and never judged.
+//
+// Driver rules used, by number of driver-facts.md: U5 a clone gets the references of its source; U9 a node owns none;
+// U10, U11 those of an embedded graph go with its node, or when it is replaced; U12 a moved graph keeps its handle.
+//
+// Not thread-safe; the ledger locks.
+#ifndef HOLDFAST_FAULT_LEDGER_GRAPHS_H_
+#define HOLDFAST_FAULT_LEDGER_GRAPHS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "fault/ledger/handles.h"
+#include "fault/ledger/user_objects.h"
+
+namespace holdfast::fault {
+
+struct Graph {
+  Handle handle = 0;  // 0: embedded, and nobody has asked for its handle yet
+  bool known = false;
+  bool root = false;  // the subject has to destroy it
+  std::unordered_map<ObjectId, std::uint64_t> references;
+  std::vector<Handle> nodes_with_graphs;
+};
+using GraphPointer = std::shared_ptr<Graph>;
+
+// A node that owns graphs: one for a child-graph node, several for a conditional one.
+struct OwningNode {
+  Handle node = 0;
+  std::weak_ptr<Graph> parent;
+  std::vector<GraphPointer> graphs;
+};
+
+// Graphs on their way out: a root, or what a node owns, with everything below. Kept while the driver call is made.
+struct Dying {
+  std::vector<GraphPointer> graphs;
+  std::vector<OwningNode> nodes;
+};
+
+class Graphs {
+ public:
+  // The graph with this handle, or null. Unseen ones are never made up here.
+  GraphPointer Find(Handle handle) const;
+
+  // A root that the driver made: empty, or with the references of `source` (which may be null for an unknown one).
+  void Created(Handle handle);
+  void Cloned(Handle handle, const GraphPointer& source);
+
+  // A graph under construction by a capture. It gets its handle once the driver tells it.
+  GraphPointer StartCapture();
+  void Register(Handle handle, const GraphPointer& graph);
+  void MakeRoot(const GraphPointer& graph) { graph->root = true; }
+
+  // A handle that the driver gave out by a call that makes nothing; recorded as unknown unless it is there.
+  GraphPointer Seen(Handle handle);
+
+  // `node` of `parent` now owns a copy of `source`, or `source` itself if it moved, or new empty bodies.
+  void Embedded(Handle parent, Handle node, const GraphPointer& source, bool moved);
+  void GotBodies(Handle parent, Handle node, std::span<const Handle> bodies);
+  void ChildSeen(Handle node, Handle handle);
+
+  // Takes a root, or what a node owns, out of the books before the driver is asked to destroy it.
+  Dying TakeGraph(Handle handle);
+  Dying TakeNode(Handle node);
+  void PutBack(const Dying& dying);
+
+  // They are gone: their handles are dead unless the driver has given them out again meanwhile.
+  void Bury(const Dying& dying, Handle also = 0);
+
+  std::size_t roots() const;
+
+  DeadHandles& dead() { return dead_; }
+
+ private:
+  void TakeBelow(const GraphPointer& graph, Dying& dying);
+  void Own(Handle parent, OwningNode owner);
+
+  std::unordered_map<Handle, GraphPointer> graphs_;
+  std::unordered_map<Handle, OwningNode> nodes_;
+  DeadHandles dead_;
+};
+
+}  // namespace holdfast::fault
+
+#endif  // HOLDFAST_FAULT_LEDGER_GRAPHS_H_

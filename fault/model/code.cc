@@ -1,0 +1,242 @@
+#include "fault/model/code.h"
+
+#include <cstddef>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <string_view>
+#include <utility>
+
+#include "fault/model/call.h"
+#include "fault/model/context.h"
+#include "fault/model/handles.h"
+
+namespace holdfast::fault::model {
+namespace {
+
+struct Image {
+  CUmodule module = nullptr;
+  CUlibrary library = nullptr;
+  std::vector<std::shared_ptr<Kernel>> kernels;
+};
+
+struct Code {
+  HandleTable<CUmodule, Image, HandleKind::kModule> modules;
+  HandleTable<CUlibrary, Image, HandleKind::kLibrary> libraries;
+  HandleTable<CUfunction, Kernel, HandleKind::kFunction> functions;
+  HandleTable<CUkernel, Kernel, HandleKind::kKernel> kernels;
+  std::mutex mutex;
+  std::map<std::string, HostKernel, std::less<>> bodies;  // guarded by mutex
+  std::map<Image*, std::unique_ptr<Image>> images;        // guarded by mutex
+};
+
+Code& All() {
+  static auto* code = new Code;
+  return *code;
+}
+
+HostKernel BodyOf(const std::string& name) {
+  Code& code = All();
+  const std::lock_guard<std::mutex> lock(code.mutex);
+  const auto found = code.bodies.find(name);
+  return found == code.bodies.end() ? nullptr : found->second;
+}
+
+// Binary images begin with ELF's or the fat binary's magic number.
+bool IsBinary(const void* image) {
+  std::uint32_t magic = 0;
+  std::memcpy(&magic, image, sizeof(magic));
+  return magic == 0x464c457fu || magic == 0xba55ed50u || magic == 0x466243b1u;
+}
+
+std::unique_ptr<Image> ParseImage(const void* data) {
+  Require(data != nullptr);
+  if (IsBinary(data)) throw Unmodelled{};
+  std::vector<PtxEntry> entries;
+  const std::string_view text = static_cast<const char*>(data);
+  Require(text.find(".version") != std::string_view::npos, CUDA_ERROR_INVALID_IMAGE);
+  Require(ParsePtx(text, &entries), CUDA_ERROR_INVALID_PTX);
+  auto image = std::make_unique<Image>();
+  for (PtxEntry& entry : entries) {
+    auto kernel = std::make_shared<Kernel>();
+    kernel->body = BodyOf(entry.name);
+    kernel->name = std::move(entry.name);
+    kernel->parameters = std::move(entry.parameters);
+    image->kernels.push_back(std::move(kernel));
+  }
+  return image;
+}
+
+void Unload(Image* image) {
+  Code& code = All();
+  std::unique_ptr<Image> gone;
+  {
+    const std::lock_guard<std::mutex> lock(code.mutex);
+    gone = std::move(code.images.at(image));
+    code.images.erase(image);
+  }
+  for (const std::shared_ptr<Kernel>& kernel : gone->kernels) {
+    kernel->loaded.store(false, std::memory_order_relaxed);
+    code.functions.Erase(kernel->function);
+    if (kernel->kernel != nullptr) code.kernels.Erase(kernel->kernel);
+  }
+}
+
+// The entry of that name which has something to run.
+Kernel& KernelNamed(const Image& image, const char* name) {
+  Require(name != nullptr);
+  for (const std::shared_ptr<Kernel>& kernel : image.kernels) {
+    if (kernel->name == name && kernel->body != nullptr) return *kernel;
+  }
+  throw Refusal{CUDA_ERROR_NOT_FOUND};
+}
+
+}  // namespace
+
+struct KernelArguments::Block {
+  std::vector<std::byte> bytes;
+  std::vector<void*> pointers;
+};
+
+KernelArguments::KernelArguments(const Kernel& kernel, void** parameters, void** extra) {
+  if (kernel.parameters.empty()) return;
+  Require((parameters != nullptr) != (extra != nullptr));
+  auto block = std::make_shared<Block>();
+  const KernelParameter& last = kernel.parameters.back();
+  block->bytes.resize(last.offset + last.bytes);
+  if (extra != nullptr) {
+    const void* buffer = nullptr;
+    std::size_t bytes = 0;
+    for (void** item = extra; *item != CU_LAUNCH_PARAM_END; item += 2) {
+      if (*item == CU_LAUNCH_PARAM_BUFFER_POINTER) buffer = item[1];
+      else if (*item == CU_LAUNCH_PARAM_BUFFER_SIZE) bytes = *static_cast<std::size_t*>(item[1]);
+      else throw Refusal{CUDA_ERROR_INVALID_VALUE};
+    }
+    Require(buffer != nullptr && bytes >= block->bytes.size());
+    std::memcpy(block->bytes.data(), buffer, block->bytes.size());
+  }
+  for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
+    std::byte* place = block->bytes.data() + kernel.parameters[i].offset;
+    if (parameters != nullptr) {
+      Require(parameters[i] != nullptr);
+      std::memcpy(place, parameters[i], kernel.parameters[i].bytes);
+    }
+    block->pointers.push_back(place);
+  }
+  block_ = std::move(block);
+}
+
+void** KernelArguments::pointers() const {
+  return block_ == nullptr ? nullptr : const_cast<void**>(block_->pointers.data());
+}
+
+void RegisterKernel(const char* name, HostKernel body) {
+  Code& code = All();
+  const std::lock_guard<std::mutex> lock(code.mutex);
+  code.bodies[name] = body;
+}
+
+CUmodule LoadModule(const void* data) {
+  std::unique_ptr<Image> image = ParseImage(data);
+  Code& code = All();
+  const std::lock_guard<std::mutex> lock(code.mutex);
+  image->module = code.modules.Insert(image.get());
+  for (const std::shared_ptr<Kernel>& kernel : image->kernels) {
+    kernel->module = image->module;
+    kernel->function = code.functions.Insert(kernel.get());
+  }
+  const CUmodule handle = image->module;
+  Image* key = image.get();
+  code.images.emplace(key, std::move(image));
+  return handle;
+}
+
+void UnloadModule(CUmodule module) {
+  Image* image = All().modules.Take(module);
+  Require(image != nullptr, CUDA_ERROR_INVALID_HANDLE);
+  Unload(image);
+}
+
+CUlibrary LoadLibrary(const void* data) {
+  std::unique_ptr<Image> image = ParseImage(data);
+  Code& code = All();
+  const std::lock_guard<std::mutex> lock(code.mutex);
+  image->library = code.libraries.Insert(image.get());
+  for (const std::shared_ptr<Kernel>& kernel : image->kernels) {
+    kernel->library = image->library;
+    kernel->function = code.functions.Insert(kernel.get());
+    kernel->kernel = code.kernels.Insert(kernel.get());
+  }
+  const CUlibrary handle = image->library;
+  Image* key = image.get();
+  code.images.emplace(key, std::move(image));
+  return handle;
+}
+
+void UnloadLibrary(CUlibrary library) {
+  Image* image = All().libraries.Take(library);
+  Require(image != nullptr, CUDA_ERROR_INVALID_HANDLE);
+  Unload(image);
+}
+
+void UnloadAllCode() {
+  Code& code = All();
+  std::vector<Image*> images;
+  {
+    const std::lock_guard<std::mutex> lock(code.mutex);
+    for (const auto& [image, owner] : code.images) images.push_back(image);
+  }
+  for (Image* image : images) {
+    if (image->module != nullptr) UnloadModule(image->module);
+    else UnloadLibrary(image->library);
+  }
+}
+
+std::uint64_t LiveLibraries() { return All().modules.live() + All().libraries.live(); }
+
+CUfunction ModuleFunction(CUmodule module, const char* name) {
+  const Image* image = All().modules.Find(module);
+  Require(image != nullptr, CUDA_ERROR_INVALID_HANDLE);
+  return KernelNamed(*image, name).function;
+}
+
+CUkernel LibraryKernel(CUlibrary library, const char* name) {
+  const Image* image = All().libraries.Find(library);
+  Require(image != nullptr, CUDA_ERROR_INVALID_HANDLE);
+  return KernelNamed(*image, name).kernel;
+}
+
+std::vector<CUkernel> LibraryKernels(CUlibrary library) {
+  const Image* image = All().libraries.Find(library);
+  Require(image != nullptr, CUDA_ERROR_INVALID_HANDLE);
+  std::vector<CUkernel> kernels;
+  for (const std::shared_ptr<Kernel>& kernel : image->kernels) kernels.push_back(kernel->kernel);
+  return kernels;
+}
+
+KernelPointer RequireFunction(CUfunction function) {
+  Kernel* kernel = All().functions.Find(function);
+  Require(kernel != nullptr, CUDA_ERROR_INVALID_HANDLE);
+  return kernel->shared_from_this();
+}
+
+KernelPointer RequireLaunchable(CUfunction function) {
+  Kernel* kernel = All().kernels.Find(reinterpret_cast<CUkernel>(function));
+  return kernel != nullptr ? kernel->shared_from_this() : RequireFunction(function);
+}
+
+KernelPointer RequireKernel(CUkernel handle) {
+  Kernel* kernel = All().kernels.Find(handle);
+  Require(kernel != nullptr, CUDA_ERROR_INVALID_HANDLE);
+  return kernel->shared_from_this();
+}
+
+void RunKernel(const Kernel& kernel, const KernelArguments& arguments, const LaunchShape& shape) {
+  if (!kernel.loaded.load(std::memory_order_relaxed)) {
+    FailContext(CUDA_ERROR_ILLEGAL_ADDRESS, "kernel " + kernel.name + " runs after its code was unloaded");
+    return;
+  }
+  kernel.body(arguments.pointers(), shape);
+}
+
+}  // namespace holdfast::fault::model

@@ -1,0 +1,217 @@
+// Entry points: device and pinned memory, copies and fills.
+#include <cuda.h>
+
+#include "fault/model/call.h"
+#include "fault/model/context.h"
+#include "fault/model/memory.h"
+#include "fault/model/stream.h"
+
+namespace holdfast::fault::model {
+namespace {
+
+bool IsNothing(const LinearCopy& copy) { return copy.bytes == 0; }
+bool IsNothing(const Fill& fill) { return fill.width == 0; }
+bool IsWellFormed(const LinearCopy& copy) { return copy.source != 0 && copy.destination != 0; }
+bool IsWellFormed(const Fill& fill) { return fill.destination % fill.element_bytes == 0; }
+
+// Enqueues a copy or a fill. Throws Refusal{CUDA_ERROR_INVALID_VALUE} for device addresses that are not allocated.
+template <typename Operation>
+CompletionPointer SubmitOperation(const Operation& operation, CUstream stream) {
+  if (IsNothing(operation)) return Submit(*RequireUsableStream(stream), StreamWork{});
+  Require(IsWellFormed(operation) && InBounds(operation));
+  StreamWork work;
+  work.run = [operation] {
+    if (!Run(operation)) {
+      FailContext(CUDA_ERROR_LAUNCH_FAILED, "a copy or fill uses memory that was freed before it ran");
+    }
+  };
+  return Submit(*RequireUsableStream(stream), std::move(work));
+}
+
+template <typename Operation>
+CUresult Asynchronous(const char* name, const Operation& operation, CUstream stream) {
+  return Enter(name, Rule::kInCallback, [&] { SubmitOperation(operation, stream); });
+}
+
+template <typename Operation>
+CUresult Synchronous(const char* name, const Operation& operation) {
+  return Enter(name, Rule::kNormal, [&] {
+    SubmitOperation(operation, nullptr)->Wait();
+    RequireHealthyContext();
+  });
+}
+
+LinearCopy ToDevice(CUdeviceptr destination, const void* source, std::size_t bytes) {
+  return LinearCopy{destination, reinterpret_cast<std::uint64_t>(source), bytes, true, false};
+}
+LinearCopy ToHost(void* destination, CUdeviceptr source, std::size_t bytes) {
+  return LinearCopy{reinterpret_cast<std::uint64_t>(destination), source, bytes, false, true};
+}
+LinearCopy OnDevice(CUdeviceptr destination, CUdeviceptr source, std::size_t bytes) {
+  return LinearCopy{destination, source, bytes, true, true};
+}
+// Each side is what its address is.
+LinearCopy Unified(CUdeviceptr destination, CUdeviceptr source, std::size_t bytes) {
+  return LinearCopy{destination, source, bytes, FindAllocation(destination, bytes) != nullptr,
+                    FindAllocation(source, bytes) != nullptr};
+}
+Fill FillOf(CUdeviceptr destination, std::uint32_t value, std::uint32_t element_bytes, std::size_t width) {
+  return Fill{destination, 0, value, element_bytes, width, 1};
+}
+
+CUresult PointerAttribute(void* data, CUpointer_attribute attribute, CUdeviceptr address) {
+  return Enter("cuPointerGetAttribute", Rule::kNormal, [&] {
+    Require(data != nullptr);
+    const AllocationPointer allocation = FindAllocation(address, 1);
+    Require(allocation != nullptr);  // ordinary host memory is an invalid value
+    switch (attribute) {
+      case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+        *static_cast<unsigned int*>(data) =
+            allocation->kind == MemoryKind::kPinned ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
+        return;
+      case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: *static_cast<int*>(data) = 0; return;
+      case CU_POINTER_ATTRIBUTE_CONTEXT: *static_cast<CUcontext*>(data) = PrimaryContext(); return;
+      case CU_POINTER_ATTRIBUTE_DEVICE_POINTER: *static_cast<CUdeviceptr*>(data) = address; return;
+      case CU_POINTER_ATTRIBUTE_HOST_POINTER:
+        Require(allocation->kind == MemoryKind::kPinned);
+        *static_cast<void**>(data) = reinterpret_cast<void*>(address);
+        return;
+      case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR: *static_cast<CUdeviceptr*>(data) = allocation->address(); return;
+      case CU_POINTER_ATTRIBUTE_RANGE_SIZE: *static_cast<std::size_t*>(data) = allocation->size; return;
+      case CU_POINTER_ATTRIBUTE_IS_MANAGED: *static_cast<int*>(data) = 0; return;
+      case CU_POINTER_ATTRIBUTE_MAPPED: *static_cast<int*>(data) = 1; return;
+      default: throw Unmodelled{};
+    }
+  });
+}
+
+}  // namespace
+
+extern "C" {
+
+CUresult cuMemAlloc_v2(CUdeviceptr* address, size_t size) {
+  return Enter(__func__, Rule::kNormal, [&] {
+    Require(address != nullptr);
+    RequireCurrentContext();
+    *address = Allocate(size, MemoryKind::kDevice);
+  });
+}
+
+CUresult cuMemFree_v2(CUdeviceptr address) {
+  return Enter(__func__, Rule::kNormal, [&] {
+    RequireCurrentContext();
+    if (address != 0) Free(address, MemoryKind::kDevice);
+  });
+}
+
+CUresult cuMemAllocAsync(CUdeviceptr* address, size_t size, CUstream stream) {
+  return Enter(__func__, Rule::kNormal, [&] {
+    Require(address != nullptr);
+    RequireCurrentContext();
+    RequireStream(stream);
+    *address = Allocate(size, MemoryKind::kDevice);
+  });
+}
+
+CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
+  return Enter(__func__, Rule::kNormal, [&] {
+    RequireCurrentContext();
+    const AllocationPointer allocation = FindAllocation(address, 1);
+    Require(allocation != nullptr && allocation->address() == address && allocation->kind == MemoryKind::kDevice);
+    StreamWork work;
+    work.run = [address] {
+      try {
+        Free(address, MemoryKind::kDevice);
+      } catch (const Refusal&) {
+        FailContext(CUDA_ERROR_LAUNCH_FAILED, "memory is freed twice, the second time on a stream");
+      }
+    };
+    Submit(*RequireStream(stream), std::move(work));
+  });
+}
+
+CUresult cuMemHostAlloc(void** pointer, size_t size, unsigned int) {
+  return Enter(__func__, Rule::kNormal, [&] {
+    Require(pointer != nullptr);
+    RequireCurrentContext();
+    *pointer = reinterpret_cast<void*>(Allocate(size, MemoryKind::kPinned));
+  });
+}
+
+CUresult cuMemAllocHost_v2(void** pointer, size_t size) { return cuMemHostAlloc(pointer, size, 0); }
+
+CUresult cuMemFreeHost(void* pointer) {
+  return Enter(__func__, Rule::kNormal, [&] {
+    RequireCurrentContext();
+    if (pointer != nullptr) Free(reinterpret_cast<CUdeviceptr>(pointer), MemoryKind::kPinned);
+  });
+}
+
+CUresult cuMemGetInfo_v2(size_t* free_bytes, size_t* total_bytes) {
+  return Enter(__func__, Rule::kNormal, [&] {
+    Require(free_bytes != nullptr && total_bytes != nullptr);
+    RequireCurrentContext();
+    *free_bytes = kDeviceMemoryBytes - AllocatedBytes();
+    *total_bytes = kDeviceMemoryBytes;
+  });
+}
+
+CUresult cuMemGetAddressRange_v2(CUdeviceptr* base, size_t* size, CUdeviceptr address) {
+  return Enter(__func__, Rule::kNormal, [&] {
+    const AllocationPointer allocation = FindAllocation(address, 1);
+    Require(allocation != nullptr, CUDA_ERROR_NOT_FOUND);
+    if (base != nullptr) *base = allocation->address();
+    if (size != nullptr) *size = allocation->size;
+  });
+}
+
+CUresult cuPointerGetAttribute(void* data, CUpointer_attribute attribute, CUdeviceptr address) {
+  return PointerAttribute(data, attribute, address);
+}
+
+CUresult cuMemcpyHtoD_v2(CUdeviceptr destination, const void* source, size_t bytes) {
+  return Synchronous(__func__, ToDevice(destination, source, bytes));
+}
+CUresult cuMemcpyDtoH_v2(void* destination, CUdeviceptr source, size_t bytes) {
+  return Synchronous(__func__, ToHost(destination, source, bytes));
+}
+CUresult cuMemcpyDtoD_v2(CUdeviceptr destination, CUdeviceptr source, size_t bytes) {
+  return Synchronous(__func__, OnDevice(destination, source, bytes));
+}
+CUresult cuMemcpy(CUdeviceptr destination, CUdeviceptr source, size_t bytes) {
+  return Synchronous(__func__, Unified(destination, source, bytes));
+}
+CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr destination, const void* source, size_t bytes, CUstream stream) {
+  return Asynchronous(__func__, ToDevice(destination, source, bytes), stream);
+}
+CUresult cuMemcpyDtoHAsync_v2(void* destination, CUdeviceptr source, size_t bytes, CUstream stream) {
+  return Asynchronous(__func__, ToHost(destination, source, bytes), stream);
+}
+CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr destination, CUdeviceptr source, size_t bytes, CUstream stream) {
+  return Asynchronous(__func__, OnDevice(destination, source, bytes), stream);
+}
+CUresult cuMemcpyAsync(CUdeviceptr destination, CUdeviceptr source, size_t bytes, CUstream stream) {
+  return Asynchronous(__func__, Unified(destination, source, bytes), stream);
+}
+
+CUresult cuMemsetD8_v2(CUdeviceptr destination, unsigned char value, size_t count) {
+  return Synchronous(__func__, FillOf(destination, value, 1, count));
+}
+CUresult cuMemsetD16_v2(CUdeviceptr destination, unsigned short value, size_t count) {
+  return Synchronous(__func__, FillOf(destination, value, 2, count));
+}
+CUresult cuMemsetD32_v2(CUdeviceptr destination, unsigned int value, size_t count) {
+  return Synchronous(__func__, FillOf(destination, value, 4, count));
+}
+CUresult cuMemsetD8Async(CUdeviceptr destination, unsigned char value, size_t count, CUstream stream) {
+  return Asynchronous(__func__, FillOf(destination, value, 1, count), stream);
+}
+CUresult cuMemsetD16Async(CUdeviceptr destination, unsigned short value, size_t count, CUstream stream) {
+  return Asynchronous(__func__, FillOf(destination, value, 2, count), stream);
+}
+CUresult cuMemsetD32Async(CUdeviceptr destination, unsigned int value, size_t count, CUstream stream) {
+  return Asynchronous(__func__, FillOf(destination, value, 4, count), stream);
+}
+
+}  // extern "C"
+}  // namespace holdfast::fault::model

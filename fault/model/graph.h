@@ -1,0 +1,136 @@
+// Graphs: a root with the graphs that its nodes own, each with its nodes, edges and references to user objects.
+//
+// Thread safety: none, as with the real driver: one hierarchy, one thread at a time. A second thread inside the same
+// hierarchy is noticed and ends the process (GraphUse). The handle tables are safe from any thread.
+#ifndef HOLDFAST_FAULT_MODEL_GRAPH_H_
+#define HOLDFAST_FAULT_MODEL_GRAPH_H_
+
+#include <cuda.h>
+
+#include <atomic>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <set>
+#include <unordered_map>
+#include <vector>
+
+#include "fault/model/handles.h"
+#include "fault/model/node.h"
+#include "fault/model/references.h"
+
+namespace holdfast::fault::model {
+
+class Graph {
+ public:
+  static std::unique_ptr<Graph> Create(Graph* parent);
+  ~Graph();
+  Graph(const Graph&) = delete;
+  Graph& operator=(const Graph&) = delete;
+
+  // Throws Refusal{CUDA_ERROR_INVALID_VALUE} unless the graph is live.
+  static Graph& Require(CUgraph handle);
+
+  // Gives the root to the table, where a handle keeps it alive until Destroy.
+  static CUgraph Publish(std::unique_ptr<Graph> graph);
+
+  // Takes a root back out of the table; its handle and those of all it owns are dead. The references come to `dropped`
+  // in the order in which they have to go.
+  static void Destroy(CUgraph handle, std::vector<Reference>* dropped);
+
+  // The same for a graph that a node owned.
+  static void Discard(std::unique_ptr<Graph> graph, std::vector<Reference>* dropped);
+
+  // Makes a root the embedded graph of a child-graph node that has none; its handle stays.
+  static void MoveInto(CUgraph handle, Node& node);
+
+  // Puts a graph in place of the one that the node owns, which is discarded.
+  static void ReplaceChild(Node& node, std::unique_ptr<Graph> graph, std::vector<Reference>* dropped);
+
+  static std::uint64_t live_roots();
+
+  // Adds a node behind the nodes `dependencies`. Strong: on a throw the graph is as before.
+  Node& AddNode(NodeParameters parameters, const CUgraphNode* dependencies, std::size_t count,
+                std::vector<std::unique_ptr<Graph>> owned = {});
+
+  // Ends the node, its edges and the graphs that it owns.
+  void RemoveNode(Node& node, std::vector<Reference>* dropped);
+
+  // A deep copy, nothing published yet: handles of embedded graphs and nodes are live, references are added.
+  // Throws Refusal{CUDA_ERROR_NOT_SUPPORTED} for graphs with conditional or memory nodes (fact N6).
+  std::unique_ptr<Graph> Clone(Graph* parent) const;
+
+  // The node here that was cloned from `original`; null if there is none.
+  Node* FindClone(const Node& original);
+
+  // Edges, one after the other: those before the one that is refused stay changed, as with the real driver.
+  void AddEdges(const CUgraphNode* from, const CUgraphNode* to, std::size_t count);
+  void RemoveEdges(const CUgraphNode* from, const CUgraphNode* to, std::size_t count);
+
+  CUgraphConditionalHandle MakeConditionalHandle();
+  bool HasConditionalHandle(CUgraphConditionalHandle handle) const { return conditional_handles_.contains(handle); }
+  void UseConditionalHandle(CUgraphConditionalHandle handle) { conditional_handles_.erase(handle); }
+
+  // References of this graph and of all graphs that its nodes own, in the order in which they are dropped.
+  void CollectReferences(std::vector<Reference>* references) const;
+
+  // Whether this graph or one that it owns has a node of that kind.
+  template <typename Kind>
+  bool Has() const {
+    for (const Node& node : nodes) {
+      if (std::holds_alternative<Kind>(node.parameters)) return true;
+      for (const std::unique_ptr<Graph>& owned : node.graphs) {
+        if (owned->Has<Kind>()) return true;
+      }
+    }
+    return false;
+  }
+
+  bool HasMemoryNodes() const { return Has<MemAllocNode>() || Has<MemFreeNode>(); }
+
+  // The same for this graph alone, in constant time.
+  bool HasOwnMemoryNodes() const { return memory_nodes_ > 0; }
+
+  Graph& root() { return parent == nullptr ? *this : parent->root(); }
+
+  Graph* parent = nullptr;
+  CUgraph handle = nullptr;
+  std::list<Node> nodes;  // in the order in which they were added
+  ReferenceList references;
+  std::atomic<std::uint64_t> user{0};  // of a root: number of the thread inside a call on it; 0 for none
+
+ private:
+  Graph() = default;
+  std::vector<Node*> RequireOwnNodes(const CUgraphNode* handles, std::size_t count);
+  void ReleaseHandles(HandleState state);
+
+  std::set<CUgraphConditionalHandle> conditional_handles_;  // made and not used by a node yet
+  std::unordered_map<std::uint64_t, Node*> clones_;         // origin serial to node; made by the first FindClone
+  bool clones_are_known_ = false;
+  std::size_t memory_nodes_ = 0;
+};
+
+// The live node of a handle. Throws Refusal{CUDA_ERROR_INVALID_VALUE} if there is none.
+Node& RequireNode(CUgraphNode handle);
+HandleState NodeHandleState(CUgraphNode handle);
+
+// Marks the hierarchy as used by the calling thread while it lives. A second thread is a misuse.
+class GraphUse {
+ public:
+  explicit GraphUse(Graph& graph);
+  ~GraphUse();
+  GraphUse(const GraphUse&) = delete;
+  GraphUse& operator=(const GraphUse&) = delete;
+
+  // The graph is about to be destroyed: nothing is left to unmark.
+  void Forget() { root_ = nullptr; }
+
+ private:
+  Graph* root_;  // null if this thread is inside a call on the hierarchy already
+};
+
+void DropAll(const std::vector<Reference>& references);
+
+}  // namespace holdfast::fault::model
+
+#endif  // HOLDFAST_FAULT_MODEL_GRAPH_H_

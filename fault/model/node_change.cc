@@ -1,0 +1,122 @@
+#include "fault/model/node_change.h"
+
+#include <utility>
+
+#include "fault/model/context.h"
+#include "fault/model/memory.h"
+
+namespace holdfast::fault::model {
+namespace {
+
+Node& Add(Graph& graph, const Place& place, NodeParameters parameters,
+          std::vector<std::unique_ptr<Graph>> owned = {}) {
+  Node& node = graph.AddNode(std::move(parameters), place.dependencies, place.count, std::move(owned));
+  *place.node = node.handle;
+  return node;
+}
+
+// An embedded graph is a clone of the source, or the source itself (fact U12).
+void AddChildNode(Graph& parent, const Place& place, CUgraph child, bool move) {
+  Graph& source = Graph::Require(child);
+  const GraphUse use(source);
+  if (&source == &parent && !move) Misuse("a graph is embedded in itself (the real driver crashes)");
+  Require(&source.root() != &parent.root() || !move);
+  std::vector<std::unique_ptr<Graph>> owned;
+  if (!move) {
+    owned.push_back(source.Clone(&parent));
+    Add(parent, place, ChildGraphNode{}, std::move(owned));
+    return;
+  }
+  if (source.parent != nullptr || source.Has<ConditionalNode>()) throw Refusal{CUDA_ERROR_NOT_SUPPORTED};
+  Node& node = Add(parent, place, ChildGraphNode{});
+  Graph::MoveInto(child, node);
+}
+
+void AddConditionalNode(Graph& parent, const Place& place, CUDA_CONDITIONAL_NODE_PARAMS* given) {
+  const bool is_switch = given->type == CU_GRAPH_COND_TYPE_SWITCH;
+  const unsigned int size_max = given->type == CU_GRAPH_COND_TYPE_IF ? 2 : 1;
+  Require(given->ctx != nullptr, CUDA_ERROR_INVALID_CONTEXT);
+  RequireContext(given->ctx);
+  Require(is_switch || given->type == CU_GRAPH_COND_TYPE_IF || given->type == CU_GRAPH_COND_TYPE_WHILE);
+  Require(given->size > 0 && (is_switch || given->size <= size_max));
+  Require(parent.HasConditionalHandle(given->handle));
+  std::vector<std::unique_ptr<Graph>> bodies;
+  for (unsigned int i = 0; i < given->size; ++i) bodies.push_back(Graph::Create(&parent));
+  Node& node = Add(parent, place, ConditionalNode{given->handle, given->type, given->ctx}, std::move(bodies));
+  parent.UseConditionalHandle(given->handle);
+  given->phGraph_out = node.graph_handles.data();
+}
+
+// The two forms of the parameters have the same members.
+template <typename Parameters>
+void AddMemAllocNode(Graph& parent, const Place& place, Parameters* given) {
+  Require(given->poolProps.allocType == CU_MEM_ALLOCATION_TYPE_PINNED);
+  Require(given->poolProps.location.type == CU_MEM_LOCATION_TYPE_DEVICE && given->poolProps.location.id == 0);
+  const CUdeviceptr address = Allocate(given->bytesize, MemoryKind::kGraph);
+  MemAllocNode node;
+  node.memory = std::make_shared<GraphMemory>(address);
+  node.parameters = CUDA_MEM_ALLOC_NODE_PARAMS{given->poolProps, given->accessDescs, given->accessDescCount,
+                                               given->bytesize, address};
+  Add(parent, place, std::move(node));
+  given->dptr = address;
+}
+
+void AddMemFreeNode(Graph& parent, const Place& place, CUdeviceptr address) {
+  const AllocationPointer memory = FindAllocation(address, 1);
+  Require(memory != nullptr && memory->address() == address && memory->kind == MemoryKind::kGraph);
+  Add(parent, place, MemFreeNode{address});
+  Free(address, MemoryKind::kGraph);
+}
+
+// The common frame: checks that all forms of adding share.
+CUresult AddWith(const char* name, const Place& place, const std::function<void(Graph&)>& add) {
+  return Enter(name, Rule::kInCallback, [&] {
+    Graph& graph = Graph::Require(place.graph);
+    const GraphUse use(graph);
+    Require(place.node != nullptr);
+    add(graph);
+  });
+}
+
+}  // namespace
+
+CUresult AddPlain(const char* name, const Place& place, const std::function<NodeParameters()>& make) {
+  return AddWith(name, place, [&](Graph& graph) { Add(graph, place, make()); });
+}
+
+CUresult AddChild(const char* name, const Place& place, CUgraph graph, bool move) {
+  return AddWith(name, place, [&](Graph& parent) { AddChildNode(parent, place, graph, move); });
+}
+
+CUresult AddMemAlloc(const char* name, const Place& place, CUDA_MEM_ALLOC_NODE_PARAMS* parameters) {
+  return AddWith(name, place, [&](Graph& parent) {
+    Require(parameters != nullptr);
+    AddMemAllocNode(parent, place, parameters);
+  });
+}
+
+CUresult AddMemFree(const char* name, const Place& place, CUdeviceptr address) {
+  return AddWith(name, place, [&](Graph& parent) { AddMemFreeNode(parent, place, address); });
+}
+
+CUresult AddAny(const char* name, const Place& place, const CUgraphEdgeData* edges, CUgraphNodeParams* parameters) {
+  return AddWith(name, place, [&](Graph& graph) {
+    Require(parameters != nullptr);
+    for (std::size_t i = 0; edges != nullptr && i < place.count; ++i) {
+      if (edges[i].from_port != 0 || edges[i].to_port != 0 || edges[i].type != 0) throw Unmodelled{};
+    }
+    switch (parameters->type) {
+      case CU_GRAPH_NODE_TYPE_GRAPH: {
+        const bool move = parameters->graph.ownership == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE;
+        AddChildNode(graph, place, parameters->graph.graph, move);
+        return;
+      }
+      case CU_GRAPH_NODE_TYPE_CONDITIONAL: AddConditionalNode(graph, place, &parameters->conditional); return;
+      case CU_GRAPH_NODE_TYPE_MEM_ALLOC: AddMemAllocNode(graph, place, &parameters->alloc); return;
+      case CU_GRAPH_NODE_TYPE_MEM_FREE: AddMemFreeNode(graph, place, parameters->free.dptr); return;
+      default: Add(graph, place, MakeParameters(*parameters)); return;
+    }
+  });
+}
+
+}  // namespace holdfast::fault::model

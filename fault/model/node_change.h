@@ -1,0 +1,70 @@
+// Adding nodes and giving them new parameters, for all forms of the entry points.
+#ifndef HOLDFAST_FAULT_MODEL_NODE_CHANGE_H_
+#define HOLDFAST_FAULT_MODEL_NODE_CHANGE_H_
+
+#include <cuda.h>
+
+#include <functional>
+
+#include "fault/model/graph.h"
+#include "fault/model/node.h"
+
+namespace holdfast::fault::model {
+
+// Where a node is to be added.
+struct Place {
+  CUgraphNode* node;
+  CUgraph graph;
+  const CUgraphNode* dependencies;
+  std::size_t count;
+};
+
+// Runs `make` for the parameters with the graph marked as used, then adds the node.
+CUresult AddPlain(const char* name, const Place& place, const std::function<NodeParameters()>& make);
+
+// Adds a node of the kind that `parameters` says, with the outputs of some kinds written to it.
+CUresult AddAny(const char* name, const Place& place, const CUgraphEdgeData* edges, CUgraphNodeParams* parameters);
+
+CUresult AddChild(const char* name, const Place& place, CUgraph graph, bool move);
+CUresult AddMemAlloc(const char* name, const Place& place, CUDA_MEM_ALLOC_NODE_PARAMS* parameters);
+CUresult AddMemFree(const char* name, const Place& place, CUdeviceptr address);
+
+// Replaces the parameters of a node of the same kind; on failure it is unchanged (fact N4).
+template <typename Kind>
+CUresult Replace(const char* name, CUgraphNode node, const std::function<Kind(const Kind&)>& make);
+
+// Looks at the parameters of a node of that kind.
+template <typename Kind>
+CUresult Read(const char* name, CUgraphNode node, const std::function<void(const Kind&)>& look);
+
+}  // namespace holdfast::fault::model
+
+#include "fault/model/call.h"
+
+namespace holdfast::fault::model {
+
+template <typename Kind>
+CUresult Replace(const char* name, CUgraphNode node, const std::function<Kind(const Kind&)>& make) {
+  return Enter(name, Rule::kInCallback, [&] {
+    Node& changed = RequireNode(node);
+    const GraphUse use(*changed.graph);
+    auto* current = std::get_if<Kind>(&changed.parameters);
+    Require(current != nullptr);
+    *current = make(*current);
+  });
+}
+
+template <typename Kind>
+CUresult Read(const char* name, CUgraphNode node, const std::function<void(const Kind&)>& look) {
+  return Enter(name, Rule::kInCallback, [&] {
+    const Node& asked = RequireNode(node);
+    const GraphUse use(*asked.graph);
+    const auto* current = std::get_if<Kind>(&asked.parameters);
+    Require(current != nullptr);
+    look(*current);
+  });
+}
+
+}  // namespace holdfast::fault::model
+
+#endif  // HOLDFAST_FAULT_MODEL_NODE_CHANGE_H_

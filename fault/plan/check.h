@@ -1,0 +1,20 @@
+// Whether rules can act: what a site can do, which members of a rule contradict each other, which rule never gets a
+// turn.
+#ifndef HOLDFAST_FAULT_PLAN_CHECK_H_
+#define HOLDFAST_FAULT_PLAN_CHECK_H_
+
+#include <span>
+
+#include "fault/plan/plan.h"
+
+namespace holdfast::fault {
+
+// Throws PlanError at the first rule that can never do what it says.
+void CheckRules(std::span<const Rule> rules);
+
+// Whether a rule for `*` with this action acts at the site. REQUIRES: `site` is a site, not `*`.
+bool EverySiteCovers(const Action& action, SiteId site);
+
+}  // namespace holdfast::fault
+
+#endif  // HOLDFAST_FAULT_PLAN_CHECK_H_

@@ -1,0 +1,25 @@
+// The one-line form of a rule, for --fault: SITE[:key=value,...]
+//
+//   cuGraphNodeSetParams:nth=2,return=CUDA_ERROR_OUT_OF_MEMORY
+//   Py_AddPendingCall:first=40,return=-1
+//   destructor:deliver=thread,delay=200us,order=lifo
+//   alloc:nth=3,fail
+//
+// Keys are those of `when` and `do`; both have an `after`: with a count it is the one of `when`, alone (or
+// `after=true`) the one of `do`. A flag stands alone. `hold=step:NAME` and `hold=rule:N` say what releases the call.
+#ifndef HOLDFAST_FAULT_PLAN_ONE_LINE_H_
+#define HOLDFAST_FAULT_PLAN_ONE_LINE_H_
+
+#include <string>
+#include <string_view>
+
+#include "fault/plan/plan.h"
+
+namespace holdfast::fault {
+
+// Throws PlanError, whose place starts with `place` (e.g. "--fault[0]").
+Rule ParseOneLineRule(std::string_view text, const std::string& place);
+
+}  // namespace holdfast::fault
+
+#endif  // HOLDFAST_FAULT_PLAN_ONE_LINE_H_

@@ -1,0 +1,100 @@
+#include "fault/shim/callbacks.h"
+
+#include <chrono>
+#include <memory>
+
+#include "fault/shim/books.h"
+#include "fault/shim/delivery.h"
+#include "fault/shim/injector.h"
+#include "fault/shim/threads.h"
+
+namespace holdfast::fault {
+
+struct DestructorRecord : Payload {
+  CUhostFn destroy = nullptr;
+  void* payload = nullptr;
+  ObjectId object = kNoObject;
+};
+
+struct HostFunctionRecord {
+  CUhostFn function = nullptr;
+  void* argument = nullptr;
+};
+
+namespace {
+
+// Runs the destructor on this thread. The object counts as gone from here on, so that a subject that counts in its
+// destructor agrees with the ledger.
+void RunDestructor(Thread& thread, DestructorRecord* record) {
+  TheLedger().DestructorRan(record->object);
+  {
+    const InsideCallback inside(thread, "the destructor callback of a user object");
+    record->destroy(record->payload);
+  }
+  delete record;
+}
+
+void DeliverLate(Payload* payload) {
+  auto* record = static_cast<DestructorRecord*>(payload);
+  Thread* thread = CurrentThread(Arrival::kCallback);
+  const InsideShim inside(*thread);
+  RunDestructor(*thread, record);
+}
+
+// Whether the action moves the destructor to the delivery thread.
+bool IsLate(const Action& action) { return action.hold || (action.deliver && *action.deliver != Delivery::kInline); }
+
+void EnqueueLate(DestructorRecord* record, int rule, const Action& action) {
+  record->deliver = &DeliverLate;
+  record->due = std::chrono::steady_clock::now() + std::chrono::nanoseconds(action.delay_ns.value_or(0));
+  record->order = action.order.value_or(Order::kFifo);
+  record->rule = action.hold ? rule : -1;
+  record->held = action.deliver == Delivery::kHeld;
+  TheDelivery().Enqueue(record);
+}
+
+}  // namespace
+
+DestructorRecord* NewDestructor(CUhostFn destroy, void* payload, ObjectId object) {
+  auto record = std::make_unique<DestructorRecord>();
+  record->destroy = destroy;
+  record->payload = payload;
+  record->object = object;
+  return record.release();
+}
+
+void DropDestructor(DestructorRecord* record) { delete record; }
+
+void CUDA_CB DestructorArrived(void* argument) {
+  auto* record = static_cast<DestructorRecord*>(argument);
+  Thread* thread = CurrentThread(Arrival::kCallback);
+  const InsideShim inside(*thread);
+  TheLedger().DriverLetGo(record->object);
+  const int rule = TheInjector().Visited(*thread, DestructorSite(), "");
+  if (rule < 0) return RunDestructor(*thread, record);
+  const Action& action = TheInjector().table().rule(static_cast<std::size_t>(rule)).action;
+  if (action.drop) {
+    delete record;  // the object itself stays in the ledger: its destructor never runs
+  } else if (IsLate(action)) {
+    EnqueueLate(record, rule, action);
+  } else {
+    TheInjector().Wait(rule, DestructorSite());
+    RunDestructor(*thread, record);
+  }
+}
+
+HostFunctionRecord* NewHostFunction(CUhostFn function, void* argument) {
+  return new HostFunctionRecord{function, argument};
+}
+
+void DropHostFunction(HostFunctionRecord* record) { delete record; }
+
+void CUDA_CB HostFunctionArrived(void* argument) {
+  const std::unique_ptr<HostFunctionRecord> record(static_cast<HostFunctionRecord*>(argument));
+  Thread* thread = CurrentThread(Arrival::kCallback);
+  const InsideShim inside(*thread);
+  const InsideCallback callback(*thread, "a host function");
+  record->function(record->argument);
+}
+
+}  // namespace holdfast::fault

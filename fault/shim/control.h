@@ -1,0 +1,69 @@
+// What a subject that knows of the shim can ask of it.
+//
+// The shim is a libcuda.so.1; a scenario finds this table with
+// dlsym(handle, "holdfast_shim_control"). A program that does not know of the shim runs the same without it.
+// Plain C types only, since the two sides are built apart.
+#ifndef HOLDFAST_FAULT_SHIM_CONTROL_H_
+#define HOLDFAST_FAULT_SHIM_CONTROL_H_
+
+#include <cstdint>
+
+namespace holdfast::fault {
+
+// What a plan asks for at one visit of a site that is not a driver entry point
+// ("alloc", "Py_AddPendingCall", or a name of the scenario's own).
+struct SiteDecision {
+  bool fires;             // false: go on as if there were no plan; the other members are zero
+  bool fails;             // the call must fail: `result` is what it returns
+  std::int64_t result;    // e.g. -1 for Py_AddPendingCall
+  bool drops;             // accept the call and never run it
+  std::uint64_t delay_ns; // wait this long before going on
+  std::uint32_t saturate; // fill the queue with this many no-ops first
+};
+
+// Objects that the subject made through the driver and that are still alive.
+struct LiveObjects {
+  std::uint64_t user_objects;  // their destructor has not been called
+  std::uint64_t graphs;        // roots: created or cloned and not destroyed
+  std::uint64_t executables;
+  std::uint64_t streams;
+  std::uint64_t events;
+  std::uint64_t allocations;
+  std::uint64_t libraries;
+};
+
+struct ShimControl {
+  std::uint32_t version;  // 1
+
+  // Names the calling thread for `when.thread` and for the fault log. Without it a thread is "subject" with the
+  // next free ordinal; the first thread that reaches the shim is "main" with ordinal 0.
+  void (*name_thread)(const char* role, std::uint32_t ordinal);
+
+  void (*announce_step)(const char* name);
+
+  // Contexts of `when.while`: "drain", "finalization", "capture", "callback". Scoped to the calling thread.
+  void (*enter_context)(const char* name);
+  void (*leave_context)(const char* name);
+
+  SiteDecision (*decide)(const char* site);
+
+  // Visits of a site so far, and faults fired there, over all threads. A null site counts every site.
+  std::uint64_t (*calls)(const char* site);
+  std::uint64_t (*faults)(const char* site);
+
+  LiveObjects (*live)();
+
+  // Delivers the destructors that the plan holds; waits until the shim's delivery thread has none left that
+  // is not held.
+  void (*release_held)();
+  void (*quiesce)();
+
+  // The symbol `name` of the driver library below the shim, or null.
+  void* (*driver_symbol)(const char* name);
+};
+
+using ShimControlFunction = const ShimControl* (*)();
+
+}  // namespace holdfast::fault
+
+#endif  // HOLDFAST_FAULT_SHIM_CONTROL_H_

@@ -1,0 +1,41 @@
+// The record of a run: one JSON object a line, appended to $HOLDFAST_EVENTS with one write each, so that several
+// processes and threads can share the file. Without that variable nothing is recorded.
+//
+// Thread safety: from any thread, and after fork. Not from a signal handler: it allocates.
+#ifndef HOLDFAST_FAULT_SHIM_EVENTS_H_
+#define HOLDFAST_FAULT_SHIM_EVENTS_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "fault/plan/plan.h"
+
+namespace holdfast::fault {
+
+// REQUIRES: called once, before the others.
+void OpenEvents();
+
+struct FaultEvent {
+  std::string_view site;
+  std::string_view call;  // the entry point, with its version; empty at other sites
+  std::uint64_t ordinal = 0;
+  std::string thread;
+  int rule = 0;
+  const Action* action = nullptr;
+};
+
+void WriteFault(const FaultEvent& event);
+void WriteFinding(std::string_view kind, std::string_view message);
+
+// Once a site.
+void WriteUnsupported(SiteId site, std::string_view call);
+
+void WriteSubject(int driver_version, bool model, std::string_view device);
+
+// "return", "return-after", "delay", ...: what a fault did, in one word, the most telling one if it did several things.
+std::string_view ActionWord(const Action& action);
+
+}  // namespace holdfast::fault
+
+#endif  // HOLDFAST_FAULT_SHIM_EVENTS_H_

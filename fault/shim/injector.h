@@ -1,0 +1,66 @@
+// The plan at work: decides each visit of a site, records what fired, waits where a rule says so.
+//
+// Thread safety: Install runs once, before everything else; the rest may be called from any thread. A visit at which no
+// rule fires takes no lock.
+#ifndef HOLDFAST_FAULT_SHIM_INJECTOR_H_
+#define HOLDFAST_FAULT_SHIM_INJECTOR_H_
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string_view>
+
+#include "fault/plan/decide.h"
+#include "fault/shim/threads.h"
+
+namespace holdfast::fault {
+
+class Injector {
+ public:
+  void Install(Plan plan);
+
+  const DecisionTable& table() const { return *table_; }
+
+  // Counts the visit; the index of the rule that fires, or -1. A rule that fires is recorded before it acts.
+  // `call` is the entry point at sites that are driver calls, else empty.
+  int Visited(Thread& thread, SiteId site, std::string_view call);
+
+  // The waits of a rule's action: delay (unless the caller sees to it), then hold. Ends the process where the action
+  // says abort.
+  void Wait(int rule, SiteId site, bool with_delay = true);
+
+  void AnnounceStep(std::string_view name);
+
+  // Whether what the rule's hold waits for has happened.
+  bool HoldIsOver(int rule) const;
+
+  // Faults fired at the site so far; kEverySite for all.
+  std::uint64_t FaultsAt(SiteId site) const;
+
+  // Called, with no lock held, whenever a hold may have ended.
+  void SetWaker(void (*waker)()) { waker_.store(waker, std::memory_order_release); }
+
+  void LockForFork() { mutex_.lock(); }
+  void UnlockAfterFork() { mutex_.unlock(); }
+
+ private:
+  void WakeHolds();
+
+  std::unique_ptr<const DecisionTable> table_ = std::make_unique<const DecisionTable>();
+  std::atomic<StepId> step_{kNoStep};
+  std::unique_ptr<std::atomic<bool>[]> announced_;        // one a step of the plan
+  std::unique_ptr<std::atomic<std::uint64_t>[]> fired_;   // one a rule
+  std::unique_ptr<std::atomic<std::uint64_t>[]> faults_;  // one a site
+  std::atomic<void (*)()> waker_{nullptr};
+  mutable std::mutex mutex_;  // for released_ alone: the flags are atomic
+  std::condition_variable released_;
+};
+
+// Never destroyed: the driver may call back while the process ends.
+Injector& TheInjector();
+
+}  // namespace holdfast::fault
+
+#endif  // HOLDFAST_FAULT_SHIM_INJECTOR_H_

@@ -1,0 +1,87 @@
+#include "fault/shim/start.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+
+#include "fault/plan/load.h"
+#include "fault/plan/words.h"
+#include "fault/shim/books.h"
+#include "fault/shim/delivery.h"
+#include "fault/shim/driver.h"
+#include "fault/shim/events.h"
+#include "fault/shim/injector.h"
+#include "fault/shim/threads.h"
+
+namespace holdfast::fault {
+namespace {
+
+thread_local bool t_starting __attribute__((tls_model("initial-exec"))) = false;
+
+Plan LoadPlanOfEnvironment() {
+  Plan plan;
+  const char* path = std::getenv("HOLDFAST_PLAN");
+  const char* seed = std::getenv("HOLDFAST_SEED");
+  try {
+    if (path != nullptr && path[0] != '\0') plan = LoadPlanFile(path);
+  } catch (const PlanError& error) {
+    dprintf(STDERR_FILENO, "holdfast: %s: %s\n", path, error.what());
+    _exit(2);
+  }
+  try {
+    if (!plan.seed && seed != nullptr && seed[0] != '\0') plan.seed = ParseSeed(seed, "HOLDFAST_SEED");
+  } catch (const PlanError& error) {
+    dprintf(STDERR_FILENO, "holdfast: %s\n", error.what());
+    _exit(2);
+  }
+  return plan;
+}
+
+// Every lock of ours, in one order, so that none is left locked in the child.
+void BeforeFork() {
+  LockThreadsForFork();
+  TheDelivery().LockForFork();
+  TheInjector().LockForFork();
+  TheLedger().LockForFork();
+}
+
+void AfterForkInParent() {
+  TheLedger().UnlockAfterFork();
+  TheInjector().UnlockAfterFork();
+  TheDelivery().UnlockAfterFork(/*child=*/false);
+  UnlockThreadsAfterFork();
+}
+
+void AfterForkInChild() {
+  TheLedger().UnlockAfterFork();
+  TheInjector().UnlockAfterFork();
+  TheDelivery().UnlockAfterFork(/*child=*/true);
+  UnlockThreadsAfterFork();
+}
+
+void Start() {
+  t_starting = true;
+  OpenEvents();
+  TheInjector().Install(LoadPlanOfEnvironment());
+  TheLedger();
+  TheDelivery();
+  LoadDriver();
+  pthread_atfork(&BeforeFork, &AfterForkInParent, &AfterForkInChild);
+  t_starting = false;
+}
+
+__attribute__((constructor)) void StartWithTheLibrary() { EnsureStarted(); }
+
+}  // namespace
+
+bool EnsureStarted() {
+  if (t_starting) return false;
+  static std::once_flag once;
+  std::call_once(once, &Start);
+  return true;
+}
+
+}  // namespace holdfast::fault
