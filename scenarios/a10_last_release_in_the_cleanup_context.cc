@@ -107,8 +107,8 @@ void CheckReentry(harness::Context& context) {
 }
 
 void Run(harness::Context& context) {
-  DeviceSession session;
-  StartManualCleanup();
+  DeviceSession session(context);
+  StartManualCleanup(context);
   CheckDriverObjects(context);
   CheckOrder(context);
   CheckReentry(context);

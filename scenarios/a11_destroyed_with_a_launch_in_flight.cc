@@ -91,8 +91,8 @@ void CheckUpdate(harness::Context& context, const DeviceSession& session) {
 }
 
 void Run(harness::Context& context) {
-  DeviceSession session;
-  StartManualCleanup();
+  DeviceSession session(context);
+  StartManualCleanup(context);
   CheckClose(context, session);
   CheckUpdate(context, session);
   context.Oracle("queue and owner while a launch is in flight");

@@ -2,12 +2,14 @@
 // main thread drains; and what was refused is asked for again without another graph call.
 //
 // Intent, in five parts:
-//   1. the plan refuses the wakeup, and then the first attempts of the retry. No graph is touched meanwhile: the retry alone must bring
+//   1. the plan refuses the wakeup, and then the first attempts of the retry. No graph is touched meanwhile: the retry
+//   alone must bring
 //      the drain about.
 //   2. the host loses an accepted call: the next safe entry that finds it overdue asks again.
 //   3. the same as 1, for as long as a busy main thread leaves the queue full of somebody else's calls.
 //   4. one drain releases up to its bound and no more.
-//   5. four threads create and destroy graphs while the main thread runs pending calls and somebody keeps filling the queue. At no time
+//   5. four threads create and destroy graphs while the main thread runs pending calls and somebody keeps filling the
+//   queue. At no time
 //      is more than one call outstanding.
 //
 // Interleaving: native threads. A12.no-lost-wakeup-at-any-step enumerates what this one samples.
@@ -15,7 +17,7 @@
 // Expected verdict: passed, with refusals and a loss fired.
 #include <algorithm>
 #include <atomic>
-#include <deque>
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -46,17 +48,26 @@ constexpr int kDrainBound = 1024;
 
 void CUDA_CB Nothing(void*) {}
 
-// Counts releases of many owners that share one counter.
-struct ReleaseCounter {
-  std::atomic<int> releases{0};
-  std::atomic<int> outside_cleanup{0};
-
-  OpaqueHandle NewOwner() {
-    return OpaqueHandle(this, [this](const void*) {
-      outside_cleanup += InsideCleanup() ? 0 : 1;
-      ++releases;
+// Counts the releases of many owners, each of which keeps the counts alive.
+class ReleaseCounter {
+ public:
+  OpaqueHandle NewOwner() const {
+    return OpaqueHandle(counts_.get(), [counts = counts_](const void*) {
+      counts->outside_cleanup += InsideCleanup() ? 0 : 1;
+      ++counts->releases;
     });
   }
+
+  int releases() const noexcept { return counts_->releases; }
+  int outside_cleanup() const noexcept { return counts_->outside_cleanup; }
+
+ private:
+  struct Counts {
+    std::atomic<int> releases{0};
+    std::atomic<int> outside_cleanup{0};
+  };
+
+  const std::shared_ptr<Counts> counts_ = std::make_shared<Counts>();
 };
 
 void MakeAndDropGraph(ReleaseCounter& counter, int nodes) {
@@ -92,7 +103,7 @@ void CheckHostAloneDrains(harness::Context& context, HostSession& session, const
   context.CheckEventually(
       [&] {
         session.host().RunPending();
-        return counter.releases == payloads;
+        return counter.releases() == payloads;
       },
       contract);
 }
@@ -115,7 +126,7 @@ void CheckRetryAfterFullQueue(harness::Context& context, HostSession& session) {
   const std::uint64_t refused_before = host.counts().refused;
   DropGraphAndDeliver(context, counter, 100);
   context.Check(host.counts().refused > refused_before, "a full host queue refuses the wakeup");
-  context.Check(counter.releases == 0, "nothing is released without a drain");
+  context.Check(counter.releases() == 0, "nothing is released without a drain");
   host.SetBusy(false);
   CheckHostAloneDrains(context, session, counter, 100, "a wakeup is asked for again once the host queue has room");
 }
@@ -127,7 +138,7 @@ void CheckBound(harness::Context& context, HostSession& session) {
   session.host().SetBusy(true);
   DropGraphAndDeliver(context, counter, kPayloads);
   DrainNow();
-  context.Check(counter.releases > 0 && counter.releases <= kDrainBound,
+  context.Check(counter.releases() > 0 && counter.releases() <= kDrainBound,
                 "one drain releases up to its bound and no more");
   session.host().SetBusy(false);
   CheckHostAloneDrains(context, session, counter, kPayloads, "the rest comes with the next drains");
@@ -136,7 +147,7 @@ void CheckBound(harness::Context& context, HostSession& session) {
 void CheckLoad(harness::Context& context, const DeviceSession& device, HostSession& session) {
   ReleaseCounter counter;
   std::atomic<int> running{kThreads};
-  std::vector<std::thread> threads;
+  std::vector<std::jthread> threads;
   for (int i = 0; i < kThreads; ++i) {
     threads.push_back(context.StartThread(kFirstOrdinal + i, [&] {
       device.MakeCurrent();
@@ -152,13 +163,13 @@ void CheckLoad(harness::Context& context, const DeviceSession& device, HostSessi
         context.shim().release_held();
         session.host().Saturate(1000);
         session.host().RunPending();
-        return running == 0 && counter.releases == kPayloads;
+        return running == 0 && counter.releases() == kPayloads;
       },
       "every payload is released");
-  for (std::thread& thread : threads) {
+  for (std::jthread& thread : threads) {
     thread.join();
   }
-  context.Check(counter.outside_cleanup == 0, "every owner is released in the cleanup context");
+  context.Check(counter.outside_cleanup() == 0, "every owner is released in the cleanup context");
 }
 
 void CheckLostCall(harness::Context& context, HostSession& session) {
@@ -171,13 +182,13 @@ void CheckLostCall(harness::Context& context, HostSession& session) {
       [&] {
         DeferredCleanup::Process().OnSafeEntry();
         session.host().RunPending();
-        return counter.releases == 1;
+        return counter.releases() == 1;
       },
       "a safe entry asks again when an accepted wakeup is overdue");
 }
 
 void Run(harness::Context& context) {
-  DeviceSession device;
+  DeviceSession device(context);
   HostSession session(context, context.variant() == "31-slots" ? 12 : 13);
   // What the plan acts on comes first: later the number of calls depends on timing, and with it their ordinals.
   CheckRetryAfterRefusals(context, session);

@@ -65,7 +65,7 @@ void CheckShutdown(harness::Context& context, HostSession& session) {
 }
 
 void Run(harness::Context& context) {
-  DeviceSession device;
+  DeviceSession device(context);
   HostSession session(context, 12);
   OwnerProbe in_flight_owner;
   std::deque<OwnerProbe> late_owners(kThreads);
@@ -84,7 +84,7 @@ void Run(harness::Context& context) {
   const fault::HostCounts before = session.host().counts();
   source.reset();
   executable.reset();
-  std::vector<std::thread> threads;
+  std::vector<std::jthread> threads;
   for (int i = 0; i < kThreads; ++i) {
     threads.push_back(context.StartThread(i + 1, [&device, graph = std::optional(std::move(late_graphs[i]))]() mutable {
       device.MakeCurrent();
@@ -92,7 +92,7 @@ void Run(harness::Context& context) {
     }));
   }
   late_graphs.clear();
-  for (std::thread& thread : threads) {
+  for (std::jthread& thread : threads) {
     thread.join();
   }
   blocking.Open();

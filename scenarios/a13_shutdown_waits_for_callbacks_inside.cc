@@ -54,29 +54,36 @@ struct Window {
   }
 };
 
+// Lets the callback go on, whatever ends the scenario: its thread is joined afterwards.
+struct GoOnAtExit {
+  ~GoOnAtExit() { window.go_on = true; }
+  Window& window;
+};
+
 void DropGraphOwnedBy(OwnerProbe& owner) {
   GraphDefinition graph;
   graph.AddHostNode({&Nothing, nullptr, owner.Take(), nullptr});
 }
 
 void Run(harness::Context& context) {
-  DeviceSession device;
+  DeviceSession device(context);
   Window window;
   HostSession session(context, context.variant() == "3.12" ? 12 : 13, [&window] { window.Pass(); });
   OwnerProbe stopped_owner, turned_away_owner;
   window.armed = true;
-  std::thread callback = context.StartThread(1, [&] {
+  std::jthread callback = context.StartThread(1, [&] {
     device.MakeCurrent();
     DropGraphOwnedBy(stopped_owner);
   });
   context.CheckEventually([&] { return window.inside.load(); }, "the callback is about to add its call");
 
   std::atomic<bool> finalized{false};
-  std::thread shutdown = context.StartThread(2, [&] {
+  std::jthread shutdown = context.StartThread(2, [&] {
     ShutdownCleanup();
     session.Finalize();
     finalized = true;
   });
+  const GoOnAtExit go_on_at_exit{window};
   // A payload that comes while shutdown waits is turned away by the gate and counted, which shows that the gate is
   // closed.
   DropGraphOwnedBy(turned_away_owner);

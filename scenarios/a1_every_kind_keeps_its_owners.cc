@@ -62,8 +62,8 @@ void CheckAllAlive(harness::Context& context, const Probes& probes, const char* 
 }
 
 void Run(harness::Context& context) {
-  DeviceSession session;
-  StartManualCleanup();
+  DeviceSession session(context);
+  StartManualCleanup(context);
   const DeviceMemoryHandle first = DeviceMemory::Allocate(kSizeBytes);
   const DeviceMemoryHandle second = DeviceMemory::Allocate(kSizeBytes);
   int runs = 0;

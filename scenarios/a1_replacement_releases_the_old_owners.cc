@@ -53,8 +53,8 @@ void CheckRefusedUpdate(harness::Context& context, GraphNode& node, const OwnerP
 }
 
 void Run(harness::Context& context) {
-  DeviceSession session;
-  StartManualCleanup();
+  DeviceSession session(context);
+  StartManualCleanup(context);
   std::optional<GraphDefinition> graph(std::in_place);
   OwnerProbe first, second, third, fourth;
   GraphNode node = graph->AddHostNode(CallbackOwnedBy(first));

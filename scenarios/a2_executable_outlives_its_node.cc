@@ -20,8 +20,8 @@ namespace holdfast::scenarios {
 namespace {
 
 void Run(harness::Context& context) {
-  DeviceSession session;
-  StartManualCleanup();
+  DeviceSession session(context);
+  StartManualCleanup(context);
   OwnerProbe owner;
   int runs = 0;
   std::optional<GraphDefinition> graph(std::in_place);

@@ -27,8 +27,8 @@ using driver::GetDriver;
 void CUDA_CB Increment(void* data) { ++*static_cast<int*>(data); }
 
 void Run(harness::Context& context) {
-  DeviceSession session;
-  StartManualCleanup();
+  DeviceSession session(context);
+  StartManualCleanup(context);
   OwnerProbe old_owner, new_owner;
   int old_runs = 0;
   int new_runs = 0;

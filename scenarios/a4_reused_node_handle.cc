@@ -39,8 +39,8 @@ void CheckRepeatedReuse(harness::Context& context, GraphDefinition& graph) {
 }
 
 void Run(harness::Context& context) {
-  DeviceSession session;
-  StartManualCleanup();
+  DeviceSession session(context);
+  StartManualCleanup(context);
   OwnerProbe old_owner, new_owner;
   int old_runs = 0;
   int new_runs = 0;

@@ -84,8 +84,8 @@ void CheckFailedAllocations(harness::Context& context, GraphDefinition& graph) {
 }
 
 void Run(harness::Context& context) {
-  DeviceSession session;
-  StartManualCleanup();
+  DeviceSession session(context);
+  StartManualCleanup(context);
   std::optional<GraphDefinition> graph(std::in_place);
   CheckFailedAddition(context, *graph, "cuUserObjectCreate", ReleasedBy::kCaller);
   CheckFailedAddition(context, *graph, "cuGraphRetainUserObject", ReleasedBy::kQueue);

@@ -28,8 +28,8 @@ std::size_t NodeCount(const GraphDefinition& graph) {
 }
 
 void Run(harness::Context& context) {
-  DeviceSession session;
-  StartManualCleanup();
+  DeviceSession session(context);
+  StartManualCleanup(context);
   OwnerProbe owner;
   int runs = 0;
   std::optional<GraphDefinition> graph(std::in_place);

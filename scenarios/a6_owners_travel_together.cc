@@ -30,8 +30,8 @@ std::size_t CountReleased(const std::deque<OwnerProbe>& owners) {
 }
 
 void Run(harness::Context& context) {
-  DeviceSession session;
-  StartManualCleanup();
+  DeviceSession session(context);
+  StartManualCleanup(context);
   const DeviceMemoryHandle memory = DeviceMemory::Allocate(16);
   std::deque<OwnerProbe> owners(kOwners);
   std::optional<GraphDefinition> graph(std::in_place);

@@ -98,8 +98,8 @@ void CheckWholeUpdate(harness::Context& context) {
 }
 
 void Run(harness::Context& context) {
-  DeviceSession session;
-  StartManualCleanup();
+  DeviceSession session(context);
+  StartManualCleanup(context);
   for (const char* order : {"dfs", "fds", "sfd", "fsd"}) {
     CheckOrder(context, session, order);
   }

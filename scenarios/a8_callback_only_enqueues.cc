@@ -40,11 +40,11 @@ void DestroyGraphs(std::deque<OwnerProbe>& owners) {
 }
 
 void Run(harness::Context& context) {
-  DeviceSession session;
+  DeviceSession session(context);
   HostSession host(context, 12);
   host.host().SetBusy(true);
   std::vector<std::deque<OwnerProbe>> owners(kThreads);
-  std::vector<std::thread> threads;
+  std::vector<std::jthread> threads;
   for (int i = 0; i < kThreads; ++i) {
     owners[i].resize(kGraphsPerThread);
     threads.push_back(context.StartThread(i + 1, [&session, &mine = owners[i]] {
@@ -52,7 +52,7 @@ void Run(harness::Context& context) {
       DestroyGraphs(mine);
     }));
   }
-  for (std::thread& thread : threads) {
+  for (std::jthread& thread : threads) {
     thread.join();
   }
   context.shim().release_held();

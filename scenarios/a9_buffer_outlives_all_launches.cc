@@ -47,8 +47,8 @@ GraphDefinition Build(const harness::Context& context, std::vector<std::uint8_t>
 }
 
 void Run(harness::Context& context) {
-  DeviceSession session;
-  StartWorkerCleanup();
+  DeviceSession session(context);
+  StartWorkerCleanup(context);
   std::vector<std::uint8_t> result(kSizeBytes);
   std::optional<GraphDefinition> graph(Build(context, result));
   std::optional<GraphExec> executable(*graph);

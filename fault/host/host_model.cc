@@ -28,9 +28,8 @@ std::size_t HostModel::capacity() const { return crashes_after_end() ? kCapacity
 bool HostModel::Push(const Call& call) {
   if (queue_.size() >= capacity()) return false;
   queue_.push_back(call);
-  const auto fillers = std::count_if(queue_.begin(), queue_.end(), [](const Call& queued) {
-    return queued.function == &DoNothing;
-  });
+  const auto fillers =
+      std::count_if(queue_.begin(), queue_.end(), [](const Call& queued) { return queued.function == &DoNothing; });
   counts_.outstanding_peak = std::max(counts_.outstanding_peak, queue_.size() - static_cast<std::size_t>(fillers));
   return true;
 }

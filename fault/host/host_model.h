@@ -2,7 +2,8 @@
 // one thread, the main one, runs when it gets round to it.
 //
 // It can refuse, delay, lose and be saturated, as a plan decides; its main thread can be busy; and it can be finalized
-// between any two steps of anybody. What would be a crash of the real interpreter is a recorded violation here (fact P3).
+// between any two steps of anybody. What would be a crash of the real interpreter is a recorded violation here (fact
+// P3).
 //
 //   fault::HostModel host({.minor_version = 12});
 //   host.AddPendingCall(&Drain, queue);   // any thread
@@ -44,10 +45,10 @@ struct HostCounts {
   std::uint64_t accepted = 0;  // answered 0; all but the last two of them run sooner or later
   std::uint64_t refused = 0;   // answered -1, for want of room or because the plan said so
   std::uint64_t run = 0;
-  std::uint64_t failed = 0;    // ran and returned something else than 0
-  std::uint64_t lost = 0;      // accepted and dropped, by the plan or by finalization
-  std::uint64_t stale = 0;     // accepted by one generation and run by a later one
-  std::uint64_t fillers = 0;   // no-ops that the plan put into the queue; counted nowhere else
+  std::uint64_t failed = 0;            // ran and returned something else than 0
+  std::uint64_t lost = 0;              // accepted and dropped, by the plan or by finalization
+  std::uint64_t stale = 0;             // accepted by one generation and run by a later one
+  std::uint64_t fillers = 0;           // no-ops that the plan put into the queue; counted nowhere else
   std::uint64_t from_destructors = 0;  // calls that came from inside a destructor
   std::size_t outstanding_peak = 0;    // calls queued at once, fillers not counted
 };

@@ -70,6 +70,8 @@ const char* UnmodelledNames() {
 
 void SetInitialized() noexcept { initialized.store(true, std::memory_order_release); }
 
+void RequireNoCallback() { Require(callback_depth == 0, CUDA_ERROR_NOT_PERMITTED); }
+
 CallbackScope::CallbackScope() noexcept { ++callback_depth; }
 CallbackScope::~CallbackScope() { --callback_depth; }
 
@@ -81,8 +83,8 @@ CallName::~CallName() { current_call = previous_; }
 CUresult CheckRule(Rule rule) noexcept {
   if (rule == Rule::kAlways) return CUDA_SUCCESS;
   if (!initialized.load(std::memory_order_acquire)) return CUDA_ERROR_NOT_INITIALIZED;
-  if (rule == Rule::kNormal && callback_depth > 0) return CUDA_ERROR_NOT_PERMITTED;
-  return CUDA_SUCCESS;
+  if (rule == Rule::kInCallback || callback_depth == 0) return CUDA_SUCCESS;
+  return rule == Rule::kNodeOfExec ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_NOT_PERMITTED;
 }
 
 }  // namespace internal

@@ -13,11 +13,12 @@
 
 namespace holdfast::fault::model {
 
-// When an entry point may be called. Which has which rule was measured on the real driver: inside a destructor of a user
-// object and inside a host function the same calls are permitted, on the caller's thread and on the driver's own.
+// When an entry point may be called. Which has which rule was measured on the real driver: inside a destructor of a
+// user object and inside a host function the same calls are permitted, on the caller's thread and on the driver's own.
 enum class Rule {
   kAlways,      // needs no cuInit, works inside callbacks
   kInCallback,  // needs cuInit, works inside callbacks
+  kNodeOfExec,  // needs cuInit; CUDA_ERROR_INVALID_VALUE inside callbacks
   kNormal,      // needs cuInit; CUDA_ERROR_NOT_PERMITTED inside callbacks
 };
 
@@ -46,6 +47,9 @@ void NoteUnmodelled(const char* name) noexcept;
 const char* UnmodelledNames();
 
 void SetInitialized() noexcept;
+
+// Throws Refusal{CUDA_ERROR_NOT_PERMITTED} inside a callback: for calls that are permitted there with some arguments.
+void RequireNoCallback();
 
 // Marks the calling thread as being inside a user object's destructor or a host function while it lives.
 class CallbackScope {

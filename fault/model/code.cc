@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "fault/model/call.h"
-#include "fault/model/context.h"
 #include "fault/model/handles.h"
 
 namespace holdfast::fault::model {
@@ -18,6 +17,7 @@ struct Image {
   CUmodule module = nullptr;
   CUlibrary library = nullptr;
   std::vector<std::shared_ptr<Kernel>> kernels;
+  CUresult flaw = CUDA_SUCCESS;  // what a look into the image answers
 };
 
 struct Code {
@@ -82,6 +82,13 @@ void Unload(Image* image) {
   }
 }
 
+[[noreturn]] void RefuseDead(CUlibrary library) {
+  if (All().libraries.State(library) == HandleState::kDead) {
+    Misuse("the library is unloaded already (the real driver crashes)");
+  }
+  throw Refusal{CUDA_ERROR_INVALID_HANDLE};
+}
+
 // The entry of that name which has something to run.
 Kernel& KernelNamed(const Image& image, const char* name) {
   Require(name != nullptr);
@@ -108,9 +115,12 @@ KernelArguments::KernelArguments(const Kernel& kernel, void** parameters, void**
     const void* buffer = nullptr;
     std::size_t bytes = 0;
     for (void** item = extra; *item != CU_LAUNCH_PARAM_END; item += 2) {
-      if (*item == CU_LAUNCH_PARAM_BUFFER_POINTER) buffer = item[1];
-      else if (*item == CU_LAUNCH_PARAM_BUFFER_SIZE) bytes = *static_cast<std::size_t*>(item[1]);
-      else throw Refusal{CUDA_ERROR_INVALID_VALUE};
+      if (*item == CU_LAUNCH_PARAM_BUFFER_POINTER)
+        buffer = item[1];
+      else if (*item == CU_LAUNCH_PARAM_BUFFER_SIZE)
+        bytes = *static_cast<std::size_t*>(item[1]);
+      else
+        throw Refusal{CUDA_ERROR_INVALID_VALUE};
     }
     Require(buffer != nullptr && bytes >= block->bytes.size());
     std::memcpy(block->bytes.data(), buffer, block->bytes.size());
@@ -157,8 +167,16 @@ void UnloadModule(CUmodule module) {
   Unload(image);
 }
 
+// A library is parsed when it is first asked for something: text that cannot be read still loads.
 CUlibrary LoadLibrary(const void* data) {
-  std::unique_ptr<Image> image = ParseImage(data);
+  std::unique_ptr<Image> image;
+  try {
+    image = ParseImage(data);
+  } catch (const Refusal& refusal) {
+    Require(refusal.result != CUDA_ERROR_INVALID_VALUE);
+    image = std::make_unique<Image>();
+    image->flaw = refusal.result;
+  }
   Code& code = All();
   const std::lock_guard<std::mutex> lock(code.mutex);
   image->library = code.libraries.Insert(image.get());
@@ -175,7 +193,7 @@ CUlibrary LoadLibrary(const void* data) {
 
 void UnloadLibrary(CUlibrary library) {
   Image* image = All().libraries.Take(library);
-  Require(image != nullptr, CUDA_ERROR_INVALID_HANDLE);
+  if (image == nullptr) RefuseDead(library);
   Unload(image);
 }
 
@@ -187,8 +205,10 @@ void UnloadAllCode() {
     for (const auto& [image, owner] : code.images) images.push_back(image);
   }
   for (Image* image : images) {
-    if (image->module != nullptr) UnloadModule(image->module);
-    else UnloadLibrary(image->library);
+    if (image->module != nullptr)
+      UnloadModule(image->module);
+    else
+      UnloadLibrary(image->library);
   }
 }
 
@@ -202,13 +222,14 @@ CUfunction ModuleFunction(CUmodule module, const char* name) {
 
 CUkernel LibraryKernel(CUlibrary library, const char* name) {
   const Image* image = All().libraries.Find(library);
-  Require(image != nullptr, CUDA_ERROR_INVALID_HANDLE);
+  if (image == nullptr) RefuseDead(library);
+  Require(image->flaw == CUDA_SUCCESS, image->flaw);
   return KernelNamed(*image, name).kernel;
 }
 
 std::vector<CUkernel> LibraryKernels(CUlibrary library) {
   const Image* image = All().libraries.Find(library);
-  Require(image != nullptr, CUDA_ERROR_INVALID_HANDLE);
+  if (image == nullptr) RefuseDead(library);
   std::vector<CUkernel> kernels;
   for (const std::shared_ptr<Kernel>& kernel : image->kernels) kernels.push_back(kernel->kernel);
   return kernels;
@@ -232,10 +253,6 @@ KernelPointer RequireKernel(CUkernel handle) {
 }
 
 void RunKernel(const Kernel& kernel, const KernelArguments& arguments, const LaunchShape& shape) {
-  if (!kernel.loaded.load(std::memory_order_relaxed)) {
-    FailContext(CUDA_ERROR_ILLEGAL_ADDRESS, "kernel " + kernel.name + " runs after its code was unloaded");
-    return;
-  }
   kernel.body(arguments.pointers(), shape);
 }
 

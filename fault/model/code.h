@@ -14,7 +14,8 @@
 
 namespace holdfast::fault::model {
 
-// One entry of a loaded image. It outlives its image in the nodes that hold it, and then refuses to run.
+// One entry of a loaded image. It outlives its image in the nodes that hold it: an executable made before the code was
+// unloaded still runs, a node cannot be instantiated any more.
 struct Kernel : std::enable_shared_from_this<Kernel> {
   std::string name;
   std::vector<KernelParameter> parameters;
@@ -34,8 +35,8 @@ class KernelArguments {
  public:
   KernelArguments() = default;
 
-  // `parameters` and `extra` as in cuLaunchKernel. Throws Refusal{CUDA_ERROR_INVALID_VALUE} if both or neither are there
-  // for a kernel that has parameters.
+  // `parameters` and `extra` as in cuLaunchKernel. Throws Refusal{CUDA_ERROR_INVALID_VALUE} if both or neither are
+  // there for a kernel that has parameters.
   KernelArguments(const Kernel& kernel, void** parameters, void** extra);
 
   // One pointer a parameter; null if the kernel has none. Valid as long as a copy of this lives.

@@ -22,9 +22,9 @@ struct Primary {
   Context context;
   HandleTable<CUcontext, Context, HandleKind::kContext> handles;
   std::mutex mutex;
-  CUcontext handle = nullptr;   // guarded by mutex; the same value for as long as the process lives
-  std::uint32_t retained = 0;   // guarded by mutex
-  unsigned int flags = 0;       // guarded by mutex
+  CUcontext handle = nullptr;  // guarded by mutex; the same value for as long as the process lives
+  std::uint32_t retained = 0;  // guarded by mutex
+  unsigned int flags = 0;      // guarded by mutex
   std::atomic<bool> active{false};
   std::atomic<CUresult> error{CUDA_SUCCESS};
 };

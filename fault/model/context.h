@@ -31,8 +31,8 @@ CUcontext PopCurrentContext();
 // Throws Refusal{CUDA_ERROR_INVALID_CONTEXT} unless it is a context that was given out. Null is none.
 void RequireContext(CUcontext context);
 
-// What a call that needs a current, healthy context begins with. Throws Refusal{CUDA_ERROR_INVALID_CONTEXT}, or the error
-// that work on the device left behind.
+// What a call that needs a current, healthy context begins with. Throws Refusal{CUDA_ERROR_INVALID_CONTEXT}, or the
+// error that work on the device left behind.
 void RequireCurrentContext();
 
 // Work on the device went wrong: prints why, and every later call that needs the context answers `error`, for as long

@@ -16,8 +16,8 @@ namespace holdfast::fault::model {
 namespace {
 
 ModelObjects Live() {
-  return ModelObjects{UserObject::live(),  Graph::live_roots(), Executable::live(),  LiveStreams(),
-                      LiveEvents(),        LiveAllocations(),   LiveLibraries(),     LaunchesInFlight()};
+  return ModelObjects{UserObject::live(), Graph::live_roots(), Executable::live(), LiveStreams(),
+                      LiveEvents(),       LiveAllocations(),   LiveLibraries(),    LaunchesInFlight()};
 }
 
 constexpr ModelControl kControl = {

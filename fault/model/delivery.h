@@ -1,9 +1,9 @@
 // Where destructors of user objects run, and the driver's internal thread.
 //
-// Destructors that become due inside a driver call are delivered as the knob says (model/control.h, Delivery). Those that
-// become due at the end of a launch are run by the internal thread, after the stream has been reported idle. The launch's
-// references themselves go before that: whoever waited for the stream finds them gone, so that what happens next on which
-// thread does not depend on timing.
+// Destructors that become due inside a driver call are delivered as the knob says (model/control.h, Delivery). Those
+// that become due at the end of a launch are run by the internal thread, after the stream has been reported idle. The
+// launch's references themselves go before that: whoever waited for the stream finds them gone, so that what happens
+// next on which thread does not depend on timing.
 #ifndef HOLDFAST_FAULT_MODEL_DELIVERY_H_
 #define HOLDFAST_FAULT_MODEL_DELIVERY_H_
 

@@ -35,12 +35,18 @@ CUresult ParameterInfo(const char* name, const auto& find, size_t index, size_t*
 // What a kernel of the model needs of each resource.
 int FunctionAttribute(CUfunction_attribute attribute) {
   switch (attribute) {
-    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: return 1024;
-    case CU_FUNC_ATTRIBUTE_NUM_REGS: return 16;
-    case CU_FUNC_ATTRIBUTE_PTX_VERSION: return 90;
-    case CU_FUNC_ATTRIBUTE_BINARY_VERSION: return 90;
-    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: return 49152;
-    default: return 0;
+    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
+      return 1024;
+    case CU_FUNC_ATTRIBUTE_NUM_REGS:
+      return 16;
+    case CU_FUNC_ATTRIBUTE_PTX_VERSION:
+      return 90;
+    case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
+      return 90;
+    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
+      return 49152;
+    default:
+      return 0;
   }
 }
 
@@ -181,11 +187,13 @@ CUresult cuKernelGetAttribute(int* value, CUfunction_attribute attribute, CUkern
 }
 
 CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t* offset, size_t* bytes) {
-  return ParameterInfo(__func__, [&] { return RequireFunction(function); }, index, offset, bytes);
+  return ParameterInfo(
+      __func__, [&] { return RequireFunction(function); }, index, offset, bytes);
 }
 
 CUresult cuKernelGetParamInfo(CUkernel kernel, size_t index, size_t* offset, size_t* bytes) {
-  return ParameterInfo(__func__, [&] { return RequireKernel(kernel); }, index, offset, bytes);
+  return ParameterInfo(
+      __func__, [&] { return RequireKernel(kernel); }, index, offset, bytes);
 }
 
 CUresult cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z,
@@ -193,9 +201,9 @@ CUresult cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigned int g
                         CUstream stream, void** parameters, void** extra) {
   return Enter(__func__, Rule::kNormal, [&] {
     const KernelPointer kernel = RequireLaunchable(function);
-    KernelNode node = MakeKernelNode(CUDA_KERNEL_NODE_PARAMS_v2{kernel->function, grid_x, grid_y, grid_z, block_x,
-                                                                block_y, block_z, shared_bytes, parameters, extra,
-                                                                nullptr, nullptr});
+    KernelNode node =
+        MakeKernelNode(CUDA_KERNEL_NODE_PARAMS_v2{kernel->function, grid_x, grid_y, grid_z, block_x, block_y, block_z,
+                                                  shared_bytes, parameters, extra, nullptr, nullptr});
     StreamWork work;
     work.run = [node = std::move(node)] { RunKernel(*node.kernel, node.arguments, node.shape); };
     Submit(*RequireUsableStream(stream), std::move(work));

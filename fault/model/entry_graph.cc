@@ -76,7 +76,7 @@ CUresult GetNeighbours(const char* name, CUgraphNode node, std::vector<Node*> No
 
 CUresult ChangeEdges(const char* name, CUgraph graph, const CUgraphNode* from, const CUgraphNode* to,
                      const CUgraphEdgeData* data, size_t count, bool add) {
-  return Enter(name, Rule::kNormal, [&] {
+  return Enter(name, Rule::kInCallback, [&] {
     Graph& owner = Graph::Require(graph);
     const GraphUse use(owner);
     RefuseEdgeData(data, count);
@@ -233,7 +233,7 @@ CUresult cuGraphDestroyNode(CUgraphNode node) {
 
 CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle* handle, CUgraph graph, CUcontext context,
                                         unsigned int, unsigned int flags) {
-  return Enter(__func__, Rule::kNormal, [&] {
+  return Enter(__func__, Rule::kInCallback, [&] {
     Graph& owner = Graph::Require(graph);
     const GraphUse use(owner);
     Require(handle != nullptr && flags <= CU_GRAPH_COND_ASSIGN_DEFAULT);

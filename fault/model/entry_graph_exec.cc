@@ -12,9 +12,9 @@
 namespace holdfast::fault::model {
 namespace {
 
-constexpr cuuint64_t kModelledFlags =
-    CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH | CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD |
-    CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
+constexpr cuuint64_t kModelledFlags = CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH |
+                                      CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD |
+                                      CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
 constexpr cuuint64_t kKnownFlags = kModelledFlags | CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH;
 
 CUresult Instantiate(const char* name, CUgraphExec* executable, CUgraph graph, cuuint64_t flags,
@@ -34,26 +34,30 @@ CUresult Update(const char* name, CUgraphExec executable, CUgraph graph, CUgraph
   return Enter(name, Rule::kNormal, [&] {
     Executable& updated = Executable::Require(executable);
     Graph& source = Graph::Require(graph);
-    // Goes last: what was held is let go on this thread, with the graph free for others (facts U6 and U7).
+    Require(source.parent == nullptr);
     std::vector<Holding> dropped;
-    const GraphUse use(source);
     CUgraphExecUpdateResultInfo told{};
-    const bool done = updated.Update(source, &told, &dropped);
+    bool done = false;
+    {
+      const GraphUse use(source);
+      done = updated.Update(source, &told, &dropped);
+    }
     if (info != nullptr) *info = told;
+    updated.LetGo(std::move(dropped));
     Require(done, CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
   });
 }
 
 CUDA_KERNEL_NODE_PARAMS_v2 Widen(const CUDA_KERNEL_NODE_PARAMS_v1& given) {
-  return CUDA_KERNEL_NODE_PARAMS_v2{given.func,           given.gridDimX,     given.gridDimY, given.gridDimZ,
-                                    given.blockDimX,      given.blockDimY,    given.blockDimZ,
-                                    given.sharedMemBytes, given.kernelParams, given.extra,    nullptr, nullptr};
+  return CUDA_KERNEL_NODE_PARAMS_v2{given.func,         given.gridDimX,  given.gridDimY,  given.gridDimZ,
+                                    given.blockDimX,    given.blockDimY, given.blockDimZ, given.sharedMemBytes,
+                                    given.kernelParams, given.extra,     nullptr,         nullptr};
 }
 
 // Gives the executable's node new parameters of the kind that it has.
 template <typename Make>
 CUresult Set(const char* name, CUgraphExec executable, CUgraphNode node, const Make& make) {
-  return Enter(name, Rule::kNormal, [&] {
+  return Enter(name, Rule::kNodeOfExec, [&] {
     Executable& changed = Executable::Require(executable);
     const Node& source = RequireNode(node);
     NodeParameters parameters = make();
@@ -70,9 +74,13 @@ bool CanBeDisabled(const ProgramNode& node) {
 void SetChild(CUgraphExec executable, CUgraphNode node, CUgraph graph) {
   Executable& changed = Executable::Require(executable);
   Graph& source = Graph::Require(graph);
-  std::vector<Holding> dropped;  // goes last, as in Update
-  const GraphUse use(source);
-  changed.ChangeChild(RequireNode(node), source, &dropped);
+  if (source.parent != nullptr) throw Refusal{CUDA_ERROR_NOT_SUPPORTED};
+  std::vector<Holding> dropped;
+  {
+    const GraphUse use(source);
+    changed.ChangeChild(RequireNode(node), source, &dropped);
+  }
+  changed.LetGo(std::move(dropped));
 }
 
 }  // namespace
@@ -101,9 +109,9 @@ CUresult cuGraphInstantiateWithParams(CUgraphExec* executable, CUgraph graph,
   CUgraphNode error_node = nullptr;
   const CUresult result = Instantiate(__func__, executable, graph, parameters->flags, &error_node);
   parameters->hErrNode_out = error_node;
-  parameters->result_out = result == CUDA_SUCCESS      ? CUDA_GRAPH_INSTANTIATE_SUCCESS
+  parameters->result_out = result == CUDA_SUCCESS  ? CUDA_GRAPH_INSTANTIATE_SUCCESS
                            : error_node != nullptr ? CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE
-                                                       : CUDA_GRAPH_INSTANTIATE_ERROR;
+                                                   : CUDA_GRAPH_INSTANTIATE_ERROR;
   return result;
 }
 
@@ -146,7 +154,7 @@ CUresult cuGraphExecUpdate(CUgraphExec executable, CUgraph graph, CUgraphNode* e
 
 CUresult cuGraphExecNodeSetParams(CUgraphExec executable, CUgraphNode node, CUgraphNodeParams* parameters) {
   if (parameters != nullptr && parameters->type == CU_GRAPH_NODE_TYPE_GRAPH) {
-    return Enter(__func__, Rule::kNormal, [&] { SetChild(executable, node, parameters->graph.graph); });
+    return Enter(__func__, Rule::kNodeOfExec, [&] { SetChild(executable, node, parameters->graph.graph); });
   }
   return Set(__func__, executable, node, [&] {
     Require(parameters != nullptr);
@@ -198,11 +206,11 @@ CUresult cuGraphExecEventWaitNodeSetEvent(CUgraphExec executable, CUgraphNode no
   return Set(__func__, executable, node, [&]() -> NodeParameters { return EventWaitNode{RequireNodeEvent(event)}; });
 }
 CUresult cuGraphExecChildGraphNodeSetParams(CUgraphExec executable, CUgraphNode node, CUgraph graph) {
-  return Enter(__func__, Rule::kNormal, [&] { SetChild(executable, node, graph); });
+  return Enter(__func__, Rule::kNodeOfExec, [&] { SetChild(executable, node, graph); });
 }
 
 CUresult cuGraphNodeSetEnabled(CUgraphExec executable, CUgraphNode node, unsigned int enabled) {
-  return Enter(__func__, Rule::kNormal, [&] {
+  return Enter(__func__, Rule::kNodeOfExec, [&] {
     Executable& changed = Executable::Require(executable);
     const Node& source = RequireNode(node);
     Require(CanBeDisabled(changed.NodeOf(source)));
@@ -211,7 +219,7 @@ CUresult cuGraphNodeSetEnabled(CUgraphExec executable, CUgraphNode node, unsigne
 }
 
 CUresult cuGraphNodeGetEnabled(CUgraphExec executable, CUgraphNode node, unsigned int* enabled) {
-  return Enter(__func__, Rule::kInCallback, [&] {
+  return Enter(__func__, Rule::kNodeOfExec, [&] {
     Executable& asked = Executable::Require(executable);
     const ProgramNode& found = asked.NodeOf(RequireNode(node));
     Require(enabled != nullptr && CanBeDisabled(found));

@@ -10,13 +10,13 @@ namespace holdfast::fault::model {
 namespace {
 
 CUDA_KERNEL_NODE_PARAMS_v2 Widen(const CUDA_KERNEL_NODE_PARAMS_v1& given) {
-  return CUDA_KERNEL_NODE_PARAMS_v2{given.func,           given.gridDimX,     given.gridDimY, given.gridDimZ,
-                                    given.blockDimX,      given.blockDimY,    given.blockDimZ,
-                                    given.sharedMemBytes, given.kernelParams, given.extra,    nullptr, nullptr};
+  return CUDA_KERNEL_NODE_PARAMS_v2{given.func,         given.gridDimX,  given.gridDimY,  given.gridDimZ,
+                                    given.blockDimX,    given.blockDimY, given.blockDimZ, given.sharedMemBytes,
+                                    given.kernelParams, given.extra,     nullptr,         nullptr};
 }
 
 CUDA_MEMSET_NODE_PARAMS_v2 Widen(const CUDA_MEMSET_NODE_PARAMS_v1& given, CUcontext context) {
-  return CUDA_MEMSET_NODE_PARAMS_v2{given.dst, given.pitch, given.value, given.elementSize,
+  return CUDA_MEMSET_NODE_PARAMS_v2{given.dst,   given.pitch,  given.value, given.elementSize,
                                     given.width, given.height, context};
 }
 
@@ -24,7 +24,7 @@ CUDA_MEMSET_NODE_PARAMS_v2 Widen(const CUDA_MEMSET_NODE_PARAMS_v1& given, CUcont
 void SetChildGraph(Node& node, CUgraph graph, std::vector<Reference>* dropped) {
   Graph& source = Graph::Require(graph);
   const GraphUse use(source);
-  if (&source == node.graphs.front().get()) throw Refusal{CUDA_ERROR_NOT_SUPPORTED};
+  if (source.parent != nullptr) throw Refusal{CUDA_ERROR_NOT_SUPPORTED};
   Graph::ReplaceChild(node, source.Clone(node.graph), dropped);
 }
 
@@ -52,14 +52,14 @@ CUresult cuGraphAddNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* dep
 
 CUresult cuGraphAddKernelNode_v2(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies, size_t count,
                                  const CUDA_KERNEL_NODE_PARAMS_v2* parameters) {
-  return AddPlain(__func__, Place{node, graph, dependencies, count}, [&] {
+  return AddPlain(__func__, Place{node, graph, dependencies, count}, CU_GRAPH_NODE_TYPE_KERNEL, [&] {
     Require(parameters != nullptr);
     return MakeKernelNode(*parameters);
   });
 }
 CUresult cuGraphAddKernelNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies, size_t count,
                               const CUDA_KERNEL_NODE_PARAMS_v1* parameters) {
-  return AddPlain(__func__, Place{node, graph, dependencies, count}, [&] {
+  return AddPlain(__func__, Place{node, graph, dependencies, count}, CU_GRAPH_NODE_TYPE_KERNEL, [&] {
     Require(parameters != nullptr);
     return MakeKernelNode(Widen(*parameters));
   });
@@ -67,7 +67,7 @@ CUresult cuGraphAddKernelNode(CUgraphNode* node, CUgraph graph, const CUgraphNod
 
 CUresult cuGraphAddMemsetNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies, size_t count,
                               const CUDA_MEMSET_NODE_PARAMS_v1* parameters, CUcontext context) {
-  return AddPlain(__func__, Place{node, graph, dependencies, count}, [&] {
+  return AddPlain(__func__, Place{node, graph, dependencies, count}, CU_GRAPH_NODE_TYPE_MEMSET, [&] {
     Require(parameters != nullptr);
     return MakeMemsetNode(Widen(*parameters, context));
   });
@@ -75,7 +75,7 @@ CUresult cuGraphAddMemsetNode(CUgraphNode* node, CUgraph graph, const CUgraphNod
 
 CUresult cuGraphAddMemcpyNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies, size_t count,
                               const CUDA_MEMCPY3D* parameters, CUcontext context) {
-  return AddPlain(__func__, Place{node, graph, dependencies, count}, [&] {
+  return AddPlain(__func__, Place{node, graph, dependencies, count}, CU_GRAPH_NODE_TYPE_MEMCPY, [&] {
     Require(parameters != nullptr);
     return MakeMemcpyNode(*parameters, context);
   });
@@ -83,25 +83,26 @@ CUresult cuGraphAddMemcpyNode(CUgraphNode* node, CUgraph graph, const CUgraphNod
 
 CUresult cuGraphAddHostNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies, size_t count,
                             const CUDA_HOST_NODE_PARAMS* parameters) {
-  return AddPlain(__func__, Place{node, graph, dependencies, count}, [&] {
+  return AddPlain(__func__, Place{node, graph, dependencies, count}, CU_GRAPH_NODE_TYPE_HOST, [&] {
     Require(parameters != nullptr);
     return MakeHostNode(parameters->fn, parameters->userData);
   });
 }
 
 CUresult cuGraphAddEmptyNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies, size_t count) {
-  return AddPlain(__func__, Place{node, graph, dependencies, count}, [] { return EmptyNode{}; });
+  return AddPlain(__func__, Place{node, graph, dependencies, count}, CU_GRAPH_NODE_TYPE_EMPTY,
+                  [] { return EmptyNode{}; });
 }
 
 CUresult cuGraphAddEventRecordNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies, size_t count,
                                    CUevent event) {
-  return AddPlain(__func__, Place{node, graph, dependencies, count},
+  return AddPlain(__func__, Place{node, graph, dependencies, count}, CU_GRAPH_NODE_TYPE_EVENT_RECORD,
                   [&] { return EventRecordNode{RequireNodeEvent(event)}; });
 }
 
 CUresult cuGraphAddEventWaitNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies, size_t count,
                                  CUevent event) {
-  return AddPlain(__func__, Place{node, graph, dependencies, count},
+  return AddPlain(__func__, Place{node, graph, dependencies, count}, CU_GRAPH_NODE_TYPE_WAIT_EVENT,
                   [&] { return EventWaitNode{RequireNodeEvent(event)}; });
 }
 
@@ -129,12 +130,15 @@ CUresult cuGraphNodeSetParams(CUgraphNode node, CUgraphNodeParams* parameters) {
       Require(parameters != nullptr);
       const CUgraphNodeType type = TypeOf(changed.parameters);
       Require(parameters->type == type);
+      RequirePermitted(type);
       if (type == CU_GRAPH_NODE_TYPE_MEM_ALLOC || type == CU_GRAPH_NODE_TYPE_MEM_FREE) {
         throw Refusal{CUDA_ERROR_NOT_SUPPORTED};  // fact N7
       }
       if (type == CU_GRAPH_NODE_TYPE_CONDITIONAL) throw Unmodelled{};
-      if (type == CU_GRAPH_NODE_TYPE_GRAPH) SetChildGraph(changed, parameters->graph.graph, &dropped);
-      else changed.parameters = MakeParameters(*parameters);
+      if (type == CU_GRAPH_NODE_TYPE_GRAPH)
+        SetChildGraph(changed, parameters->graph.graph, &dropped);
+      else
+        changed.parameters = MakeParameters(*parameters);
     }
     DropAll(dropped);
   });
@@ -150,9 +154,9 @@ CUresult cuGraphKernelNodeGetParams(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS_v1
   return Read<KernelNode>(__func__, node, [&](const KernelNode& read) {
     Require(parameters != nullptr);
     const CUDA_KERNEL_NODE_PARAMS_v2 wide = Describe(read);
-    *parameters = CUDA_KERNEL_NODE_PARAMS_v1{read.kernel->function, wide.gridDimX, wide.gridDimY, wide.gridDimZ,
-                                             wide.blockDimX, wide.blockDimY, wide.blockDimZ, wide.sharedMemBytes,
-                                             wide.kernelParams, wide.extra};
+    *parameters = CUDA_KERNEL_NODE_PARAMS_v1{read.kernel->function, wide.gridDimX,  wide.gridDimY,  wide.gridDimZ,
+                                             wide.blockDimX,        wide.blockDimY, wide.blockDimZ, wide.sharedMemBytes,
+                                             wide.kernelParams,     wide.extra};
   });
 }
 CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v2* parameters) {

@@ -28,9 +28,13 @@ CompletionPointer SubmitOperation(const Operation& operation, CUstream stream) {
   return Submit(*RequireUsableStream(stream), std::move(work));
 }
 
+// A callback may enqueue a fill and may not enqueue a copy.
+constexpr Rule RuleOf(const LinearCopy&) { return Rule::kNormal; }
+constexpr Rule RuleOf(const Fill&) { return Rule::kInCallback; }
+
 template <typename Operation>
 CUresult Asynchronous(const char* name, const Operation& operation, CUstream stream) {
-  return Enter(name, Rule::kInCallback, [&] { SubmitOperation(operation, stream); });
+  return Enter(name, RuleOf(operation), [&] { SubmitOperation(operation, stream); });
 }
 
 template <typename Operation>
@@ -69,18 +73,33 @@ CUresult PointerAttribute(void* data, CUpointer_attribute attribute, CUdeviceptr
         *static_cast<unsigned int*>(data) =
             allocation->kind == MemoryKind::kPinned ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
         return;
-      case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: *static_cast<int*>(data) = 0; return;
-      case CU_POINTER_ATTRIBUTE_CONTEXT: *static_cast<CUcontext*>(data) = PrimaryContext(); return;
-      case CU_POINTER_ATTRIBUTE_DEVICE_POINTER: *static_cast<CUdeviceptr*>(data) = address; return;
+      case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
+        *static_cast<int*>(data) = 0;
+        return;
+      case CU_POINTER_ATTRIBUTE_CONTEXT:
+        *static_cast<CUcontext*>(data) = PrimaryContext();
+        return;
+      case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
+        *static_cast<CUdeviceptr*>(data) = address;
+        return;
       case CU_POINTER_ATTRIBUTE_HOST_POINTER:
         Require(allocation->kind == MemoryKind::kPinned);
         *static_cast<void**>(data) = reinterpret_cast<void*>(address);
         return;
-      case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR: *static_cast<CUdeviceptr*>(data) = allocation->address(); return;
-      case CU_POINTER_ATTRIBUTE_RANGE_SIZE: *static_cast<std::size_t*>(data) = allocation->size; return;
-      case CU_POINTER_ATTRIBUTE_IS_MANAGED: *static_cast<int*>(data) = 0; return;
-      case CU_POINTER_ATTRIBUTE_MAPPED: *static_cast<int*>(data) = 1; return;
-      default: throw Unmodelled{};
+      case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+        *static_cast<CUdeviceptr*>(data) = allocation->address();
+        return;
+      case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
+        *static_cast<std::size_t*>(data) = allocation->size;
+        return;
+      case CU_POINTER_ATTRIBUTE_IS_MANAGED:
+        *static_cast<int*>(data) = 0;
+        return;
+      case CU_POINTER_ATTRIBUTE_MAPPED:
+        *static_cast<int*>(data) = 1;
+        return;
+      default:
+        throw Unmodelled{};
     }
   });
 }

@@ -27,7 +27,7 @@ CUresult RecordEvent(const char* name, CUevent event, CUstream stream) {
 }
 
 CUresult ElapsedTime(const char* name, float* milliseconds, CUevent start, CUevent end) {
-  return Enter(name, Rule::kNormal, [&] {
+  return Enter(name, Rule::kInCallback, [&] {
     Require(milliseconds != nullptr);
     const EventPointer events[] = {RequireEvent(start), RequireEvent(end)};
     for (const EventPointer& event : events) {
@@ -74,7 +74,7 @@ CUresult cuStreamDestroy_v2(CUstream stream) {
 }
 
 CUresult cuStreamSynchronize(CUstream stream) {
-  return Enter(__func__, Rule::kNormal, [&] {
+  return Enter(__func__, Rule::kInCallback, [&] {
     SynchronizeStream(*RequireUsableStream(stream));
     RequireHealthyContext();
   });
@@ -113,21 +113,21 @@ CUresult cuStreamGetFlags(CUstream stream, unsigned int* flags) {
 }
 
 CUresult cuStreamGetPriority(CUstream stream, int* priority) {
-  return Enter(__func__, Rule::kNormal, [&] {
+  return Enter(__func__, Rule::kInCallback, [&] {
     Require(priority != nullptr);
     *priority = RequireStream(stream)->priority;
   });
 }
 
 CUresult cuStreamGetId(CUstream stream, unsigned long long* id) {
-  return Enter(__func__, Rule::kNormal, [&] {
+  return Enter(__func__, Rule::kInCallback, [&] {
     Require(id != nullptr);
     *id = RequireStream(stream)->id;
   });
 }
 
 CUresult cuStreamGetDevice(CUstream stream, CUdevice* device) {
-  return Enter(__func__, Rule::kNormal, [&] {
+  return Enter(__func__, Rule::kInCallback, [&] {
     Require(device != nullptr);
     RequireStream(stream);
     *device = 0;

@@ -50,6 +50,13 @@ Executable& Executable::Require(CUgraphExec handle) {
 void Executable::Destroy(CUgraphExec handle) {
   const std::unique_ptr<Executable> executable(Handles().Take(handle));
   model::Require(executable != nullptr);
+  executable->LetGo(std::move(executable->holdings_));
+}
+
+void Executable::LetGo(std::vector<Holding> holdings) const {
+  if (last_launch_ == nullptr) return;  // the argument goes with this frame
+  auto last = std::make_shared<std::vector<Holding>>(std::move(holdings));
+  RunOnInternalThread([last] { last->clear(); });
 }
 
 std::uint64_t Executable::live() { return Handles().live(); }

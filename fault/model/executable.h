@@ -27,15 +27,19 @@ struct Holding {
 
 class Executable {
  public:
-  // Makes one from the graph as it is now; it holds all references of the hierarchy. On a throw `error_node` is the node
-  // at fault, if one is.
+  // Makes one from the graph as it is now; it holds all references of the hierarchy. On a throw `error_node` is the
+  // node at fault, if one is.
   static CUgraphExec Instantiate(Graph& graph, std::uint64_t flags, CUgraphNode* error_node);
 
   // Throws Refusal{CUDA_ERROR_INVALID_VALUE} unless it is live.
   static Executable& Require(CUgraphExec handle);
 
-  // Launches in flight keep what they hold; the rest is let go here, on the calling thread.
+  // Launches in flight keep what they hold; the rest is let go.
   static void Destroy(CUgraphExec handle);
+
+  // Drops references that an update took away or that a destroyed executable held: here, on the calling thread (fact
+  // U6), or on the internal thread once there was a launch, in flight or not (facts U4 and U7).
+  void LetGo(std::vector<Holding> holdings) const;
 
   static std::uint64_t live();
 
@@ -67,9 +71,9 @@ class Executable {
   const ProgramPath& PathOf(const Node& node);
 
   std::shared_ptr<SharedProgram> shared_;
-  std::vector<Holding> holdings_;  // in the order in which they go
+  std::vector<Holding> holdings_;                         // in the order in which they go
   std::unordered_map<std::uint64_t, ProgramPath> paths_;  // made when first needed; updates do not change it
-  CompletionPointer last_launch_;  // launches of one executable run one after the other
+  CompletionPointer last_launch_;                         // launches of one executable run one after the other
 };
 
 }  // namespace holdfast::fault::model

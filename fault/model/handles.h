@@ -34,7 +34,7 @@ enum class HandleKind : std::uint64_t {
 
 // What a handle stands for.
 enum class HandleState : std::uint8_t {
-  kForeign,       // no table ever gave it out
+  kForeign,  // no table ever gave it out
   kLive,
   kDead,          // destroyed by itself
   kDeadWithOwner  // gone because what it belonged to was destroyed

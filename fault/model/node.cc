@@ -39,13 +39,19 @@ GraphMemory::~GraphMemory() {
 
 CUgraphNodeType TypeOf(const NodeParameters& parameters) {
   static constexpr CUgraphNodeType kTypes[] = {
-      CU_GRAPH_NODE_TYPE_EMPTY,        CU_GRAPH_NODE_TYPE_KERNEL,     CU_GRAPH_NODE_TYPE_MEMSET,
-      CU_GRAPH_NODE_TYPE_MEMCPY,       CU_GRAPH_NODE_TYPE_HOST,       CU_GRAPH_NODE_TYPE_EVENT_RECORD,
-      CU_GRAPH_NODE_TYPE_WAIT_EVENT,   CU_GRAPH_NODE_TYPE_GRAPH,      CU_GRAPH_NODE_TYPE_CONDITIONAL,
-      CU_GRAPH_NODE_TYPE_MEM_ALLOC,    CU_GRAPH_NODE_TYPE_MEM_FREE,
+      CU_GRAPH_NODE_TYPE_EMPTY,      CU_GRAPH_NODE_TYPE_KERNEL,   CU_GRAPH_NODE_TYPE_MEMSET,
+      CU_GRAPH_NODE_TYPE_MEMCPY,     CU_GRAPH_NODE_TYPE_HOST,     CU_GRAPH_NODE_TYPE_EVENT_RECORD,
+      CU_GRAPH_NODE_TYPE_WAIT_EVENT, CU_GRAPH_NODE_TYPE_GRAPH,    CU_GRAPH_NODE_TYPE_CONDITIONAL,
+      CU_GRAPH_NODE_TYPE_MEM_ALLOC,  CU_GRAPH_NODE_TYPE_MEM_FREE,
   };
   static_assert(std::size(kTypes) == std::variant_size_v<NodeParameters>);
   return kTypes[parameters.index()];
+}
+
+void RequirePermitted(CUgraphNodeType type) {
+  const bool permitted = type == CU_GRAPH_NODE_TYPE_EMPTY || type == CU_GRAPH_NODE_TYPE_HOST ||
+                         type == CU_GRAPH_NODE_TYPE_EVENT_RECORD || type == CU_GRAPH_NODE_TYPE_WAIT_EVENT;
+  if (!permitted) RequireNoCallback();
 }
 
 KernelNode MakeKernelNode(const CUDA_KERNEL_NODE_PARAMS_v2& given) {
@@ -113,16 +119,24 @@ NodeParameters MakeParameters(const CUgraphNodeParams& given) {
           kernel.func, kernel.gridDimX, kernel.gridDimY, kernel.gridDimZ, kernel.blockDimX, kernel.blockDimY,
           kernel.blockDimZ, kernel.sharedMemBytes, kernel.kernelParams, kernel.extra, kernel.kern, kernel.ctx});
     }
-    case CU_GRAPH_NODE_TYPE_MEMSET: return MakeMemsetNode(given.memset);
-    case CU_GRAPH_NODE_TYPE_MEMCPY: return MakeMemcpyNode(given.memcpy.copyParams, given.memcpy.copyCtx);
-    case CU_GRAPH_NODE_TYPE_HOST: return MakeHostNode(given.host.fn, given.host.userData);
-    case CU_GRAPH_NODE_TYPE_EVENT_RECORD: return EventRecordNode{RequireNodeEvent(given.eventRecord.event)};
-    case CU_GRAPH_NODE_TYPE_WAIT_EVENT: return EventWaitNode{RequireNodeEvent(given.eventWait.event)};
-    case CU_GRAPH_NODE_TYPE_EMPTY: return EmptyNode{};
+    case CU_GRAPH_NODE_TYPE_MEMSET:
+      return MakeMemsetNode(given.memset);
+    case CU_GRAPH_NODE_TYPE_MEMCPY:
+      return MakeMemcpyNode(given.memcpy.copyParams, given.memcpy.copyCtx);
+    case CU_GRAPH_NODE_TYPE_HOST:
+      return MakeHostNode(given.host.fn, given.host.userData);
+    case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
+      return EventRecordNode{RequireNodeEvent(given.eventRecord.event)};
+    case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
+      return EventWaitNode{RequireNodeEvent(given.eventWait.event)};
+    case CU_GRAPH_NODE_TYPE_EMPTY:
+      return EmptyNode{};
     case CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL:
     case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT:
-    case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP: throw Unmodelled{};
-    default: throw Refusal{CUDA_ERROR_INVALID_VALUE};
+    case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
+      throw Unmodelled{};
+    default:
+      throw Refusal{CUDA_ERROR_INVALID_VALUE};
   }
 }
 

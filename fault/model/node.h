@@ -90,6 +90,9 @@ using NodeParameters = std::variant<EmptyNode, KernelNode, MemsetNode, MemcpyNod
 
 CUgraphNodeType TypeOf(const NodeParameters& parameters);
 
+// Throws Refusal{CUDA_ERROR_NOT_PERMITTED} inside a callback for the kinds that cannot be added or changed there.
+void RequirePermitted(CUgraphNodeType type);
+
 struct Node {
   Graph* graph = nullptr;
   CUgraphNode handle = nullptr;

@@ -8,8 +8,7 @@
 namespace holdfast::fault::model {
 namespace {
 
-Node& Add(Graph& graph, const Place& place, NodeParameters parameters,
-          std::vector<std::unique_ptr<Graph>> owned = {}) {
+Node& Add(Graph& graph, const Place& place, NodeParameters parameters, std::vector<std::unique_ptr<Graph>> owned = {}) {
   Node& node = graph.AddNode(std::move(parameters), place.dependencies, place.count, std::move(owned));
   *place.node = node.handle;
   return node;
@@ -21,13 +20,14 @@ void AddChildNode(Graph& parent, const Place& place, CUgraph child, bool move) {
   const GraphUse use(source);
   if (&source == &parent && !move) Misuse("a graph is embedded in itself (the real driver crashes)");
   Require(&source.root() != &parent.root() || !move);
+  if (source.parent != nullptr) throw Refusal{CUDA_ERROR_NOT_SUPPORTED};
   std::vector<std::unique_ptr<Graph>> owned;
   if (!move) {
     owned.push_back(source.Clone(&parent));
     Add(parent, place, ChildGraphNode{}, std::move(owned));
     return;
   }
-  if (source.parent != nullptr || source.Has<ConditionalNode>()) throw Refusal{CUDA_ERROR_NOT_SUPPORTED};
+  if (source.Has<ConditionalNode>()) throw Refusal{CUDA_ERROR_NOT_SUPPORTED};
   Node& node = Add(parent, place, ChildGraphNode{});
   Graph::MoveInto(child, node);
 }
@@ -69,8 +69,9 @@ void AddMemFreeNode(Graph& parent, const Place& place, CUdeviceptr address) {
 }
 
 // The common frame: checks that all forms of adding share.
-CUresult AddWith(const char* name, const Place& place, const std::function<void(Graph&)>& add) {
+CUresult AddWith(const char* name, const Place& place, CUgraphNodeType type, const std::function<void(Graph&)>& add) {
   return Enter(name, Rule::kInCallback, [&] {
+    RequirePermitted(type);
     Graph& graph = Graph::Require(place.graph);
     const GraphUse use(graph);
     Require(place.node != nullptr);
@@ -80,27 +81,31 @@ CUresult AddWith(const char* name, const Place& place, const std::function<void(
 
 }  // namespace
 
-CUresult AddPlain(const char* name, const Place& place, const std::function<NodeParameters()>& make) {
-  return AddWith(name, place, [&](Graph& graph) { Add(graph, place, make()); });
+CUresult AddPlain(const char* name, const Place& place, CUgraphNodeType type,
+                  const std::function<NodeParameters()>& make) {
+  return AddWith(name, place, type, [&](Graph& graph) { Add(graph, place, make()); });
 }
 
 CUresult AddChild(const char* name, const Place& place, CUgraph graph, bool move) {
-  return AddWith(name, place, [&](Graph& parent) { AddChildNode(parent, place, graph, move); });
+  return AddWith(name, place, CU_GRAPH_NODE_TYPE_GRAPH,
+                 [&](Graph& parent) { AddChildNode(parent, place, graph, move); });
 }
 
 CUresult AddMemAlloc(const char* name, const Place& place, CUDA_MEM_ALLOC_NODE_PARAMS* parameters) {
-  return AddWith(name, place, [&](Graph& parent) {
+  return AddWith(name, place, CU_GRAPH_NODE_TYPE_MEM_ALLOC, [&](Graph& parent) {
     Require(parameters != nullptr);
     AddMemAllocNode(parent, place, parameters);
   });
 }
 
 CUresult AddMemFree(const char* name, const Place& place, CUdeviceptr address) {
-  return AddWith(name, place, [&](Graph& parent) { AddMemFreeNode(parent, place, address); });
+  return AddWith(name, place, CU_GRAPH_NODE_TYPE_MEM_FREE,
+                 [&](Graph& parent) { AddMemFreeNode(parent, place, address); });
 }
 
 CUresult AddAny(const char* name, const Place& place, const CUgraphEdgeData* edges, CUgraphNodeParams* parameters) {
-  return AddWith(name, place, [&](Graph& graph) {
+  const CUgraphNodeType type = parameters == nullptr ? CU_GRAPH_NODE_TYPE_EMPTY : parameters->type;
+  return AddWith(name, place, type, [&](Graph& graph) {
     Require(parameters != nullptr);
     for (std::size_t i = 0; edges != nullptr && i < place.count; ++i) {
       if (edges[i].from_port != 0 || edges[i].to_port != 0 || edges[i].type != 0) throw Unmodelled{};
@@ -111,10 +116,18 @@ CUresult AddAny(const char* name, const Place& place, const CUgraphEdgeData* edg
         AddChildNode(graph, place, parameters->graph.graph, move);
         return;
       }
-      case CU_GRAPH_NODE_TYPE_CONDITIONAL: AddConditionalNode(graph, place, &parameters->conditional); return;
-      case CU_GRAPH_NODE_TYPE_MEM_ALLOC: AddMemAllocNode(graph, place, &parameters->alloc); return;
-      case CU_GRAPH_NODE_TYPE_MEM_FREE: AddMemFreeNode(graph, place, parameters->free.dptr); return;
-      default: Add(graph, place, MakeParameters(*parameters)); return;
+      case CU_GRAPH_NODE_TYPE_CONDITIONAL:
+        AddConditionalNode(graph, place, &parameters->conditional);
+        return;
+      case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
+        AddMemAllocNode(graph, place, &parameters->alloc);
+        return;
+      case CU_GRAPH_NODE_TYPE_MEM_FREE:
+        AddMemFreeNode(graph, place, parameters->free.dptr);
+        return;
+      default:
+        Add(graph, place, MakeParameters(*parameters));
+        return;
     }
   });
 }

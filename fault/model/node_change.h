@@ -5,7 +5,9 @@
 #include <cuda.h>
 
 #include <functional>
+#include <type_traits>
 
+#include "fault/model/call.h"
 #include "fault/model/graph.h"
 #include "fault/model/node.h"
 
@@ -20,7 +22,8 @@ struct Place {
 };
 
 // Runs `make` for the parameters with the graph marked as used, then adds the node.
-CUresult AddPlain(const char* name, const Place& place, const std::function<NodeParameters()>& make);
+CUresult AddPlain(const char* name, const Place& place, CUgraphNodeType type,
+                  const std::function<NodeParameters()>& make);
 
 // Adds a node of the kind that `parameters` says, with the outputs of some kinds written to it.
 CUresult AddAny(const char* name, const Place& place, const CUgraphEdgeData* edges, CUgraphNodeParams* parameters);
@@ -31,29 +34,18 @@ CUresult AddMemFree(const char* name, const Place& place, CUdeviceptr address);
 
 // Replaces the parameters of a node of the same kind; on failure it is unchanged (fact N4).
 template <typename Kind>
-CUresult Replace(const char* name, CUgraphNode node, const std::function<Kind(const Kind&)>& make);
-
-// Looks at the parameters of a node of that kind.
-template <typename Kind>
-CUresult Read(const char* name, CUgraphNode node, const std::function<void(const Kind&)>& look);
-
-}  // namespace holdfast::fault::model
-
-#include "fault/model/call.h"
-
-namespace holdfast::fault::model {
-
-template <typename Kind>
 CUresult Replace(const char* name, CUgraphNode node, const std::function<Kind(const Kind&)>& make) {
   return Enter(name, Rule::kInCallback, [&] {
     Node& changed = RequireNode(node);
     const GraphUse use(*changed.graph);
     auto* current = std::get_if<Kind>(&changed.parameters);
     Require(current != nullptr);
+    RequirePermitted(TypeOf(changed.parameters));
     *current = make(*current);
   });
 }
 
+// Looks at the parameters of a node of that kind. Those of copies and fills cannot be looked at inside a callback.
 template <typename Kind>
 CUresult Read(const char* name, CUgraphNode node, const std::function<void(const Kind&)>& look) {
   return Enter(name, Rule::kInCallback, [&] {
@@ -61,6 +53,7 @@ CUresult Read(const char* name, CUgraphNode node, const std::function<void(const
     const GraphUse use(*asked.graph);
     const auto* current = std::get_if<Kind>(&asked.parameters);
     Require(current != nullptr);
+    if constexpr (std::is_same_v<Kind, MemsetNode> || std::is_same_v<Kind, MemcpyNode>) RequireNoCallback();
     look(*current);
   });
 }

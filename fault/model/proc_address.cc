@@ -4,8 +4,7 @@
 #include "fault/model/context.h"
 
 // Addresses alone are needed here, so the types do not matter, and one of C's would clash with those of cuda.h.
-#define HOLDFAST_ENTRY(symbol) \
-  extern "C" void holdfast_address_of_##symbol() __asm__(#symbol);
+#define HOLDFAST_ENTRY(symbol) extern "C" void holdfast_address_of_##symbol() __asm__(#symbol);
 #define HOLDFAST_FORM(base, symbol, since, per_thread)
 #include "fault/model/entry_points.inc"
 #undef HOLDFAST_ENTRY
@@ -70,10 +69,15 @@ CUresult Find(const char* entry, const char* symbol, void** function, int cuda_v
 
 extern "C" {
 
-// The older form has no status to tell by.
+// The older form has no status to tell by, and leaves the pointer alone.
 CUresult cuGetProcAddress(const char* symbol, void** function, int cuda_version, cuuint64_t flags) {
-  const CUresult result = Find(__func__, symbol, function, cuda_version, flags, nullptr);
-  return result == CUDA_SUCCESS && *function == nullptr ? CUDA_ERROR_NOT_FOUND : result;
+  if (function == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  void* found = nullptr;
+  const CUresult result = Find(__func__, symbol, &found, cuda_version, flags, nullptr);
+  if (result != CUDA_SUCCESS) return result;
+  if (found == nullptr) return CUDA_ERROR_NOT_FOUND;
+  *function = found;
+  return CUDA_SUCCESS;
 }
 
 CUresult cuGetProcAddress_v2(const char* symbol, void** function, int cuda_version, cuuint64_t flags,

@@ -35,8 +35,13 @@ std::uint32_t FirstMissing(const std::vector<std::uint32_t>& order, std::size_t 
   return static_cast<std::uint32_t>(std::find(present.begin(), present.end(), false) - present.begin());
 }
 
-// The real driver crashes while it instantiates a node whose event is gone.
-void RequireLiveEvent(const NodeParameters& parameters) {
+// The real driver crashes while it instantiates a node whose event or kernel is gone.
+void RequireLiveParts(const NodeParameters& parameters) {
+  if (const auto* kernel = std::get_if<KernelNode>(&parameters)) {
+    if (!kernel->kernel->loaded.load(std::memory_order_relaxed)) {
+      Misuse("the graph has a node whose kernel is unloaded (the real driver crashes)");
+    }
+  }
   const auto* record = std::get_if<EventRecordNode>(&parameters);
   const auto* wait = std::get_if<EventWaitNode>(&parameters);
   if ((record != nullptr && record->event->destroyed()) || (wait != nullptr && wait->event->destroyed())) {
@@ -110,9 +115,7 @@ class NodeRunner {
     }
   }
 
-  void operator()(const EventRecordNode&) const {
-    bindings_.completions[(*next_binding_)++]->Finish();
-  }
+  void operator()(const EventRecordNode&) const { bindings_.completions[(*next_binding_)++]->Finish(); }
 
   void operator()(const EventWaitNode&) const {
     const CompletionPointer& completion = bindings_.completions[(*next_binding_)++];
@@ -127,8 +130,10 @@ class NodeRunner {
 void RunNested(const Program& program, const EventBindings& bindings, std::size_t* next_binding) {
   for (const std::uint32_t position : program.order) {
     const ProgramNode& node = program.nodes[position];
-    if (node.child != nullptr) RunNested(*node.child, bindings, next_binding);
-    else if (node.enabled) std::visit(NodeRunner(bindings, next_binding), node.parameters);
+    if (node.child != nullptr)
+      RunNested(*node.child, bindings, next_binding);
+    else if (node.enabled)
+      std::visit(NodeRunner(bindings, next_binding), node.parameters);
   }
 }
 
@@ -156,7 +161,7 @@ std::shared_ptr<Program> Compile(Graph& graph, CUgraphNode* error_node) {
   for (Node& node : graph.nodes) node.mark = position++;
   for (const Node& node : graph.nodes) {
     ProgramNode& made = program->nodes.emplace_back();
-    RequireLiveEvent(node.parameters);
+    RequireLiveParts(node.parameters);
     made.source = node.serial;
     made.parameters = node.parameters;
     made.dependencies.reserve(node.dependencies.size());

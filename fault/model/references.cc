@@ -1,6 +1,5 @@
 #include "fault/model/references.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace holdfast::fault::model {
@@ -13,7 +12,7 @@ constexpr std::size_t kLinearSearchMax = 8;
 Reference* ReferenceList::Find(const Reference& reference) {
   if (entries_.size() <= kLinearSearchMax) {
     for (Reference& entry : entries_) {
-      if (entry.count > 0 && entry.object == reference.object && entry.generation == reference.generation) {
+      if (entry.count != 0 && entry.object == reference.object && entry.generation == reference.generation) {
         return &entry;
       }
     }
@@ -21,7 +20,7 @@ Reference* ReferenceList::Find(const Reference& reference) {
   }
   if (index_.empty()) {
     for (std::uint32_t i = 0; i < entries_.size(); ++i) {
-      if (entries_[i].count > 0) index_[entries_[i].object] = i;
+      if (entries_[i].count != 0) index_[entries_[i].object] = i;
     }
   }
   const auto found = index_.find(reference.object);
@@ -32,20 +31,22 @@ Reference* ReferenceList::Find(const Reference& reference) {
 }
 
 void ReferenceList::Add(const Reference& reference) {
-  if (Reference* entry = Find(reference)) {
-    entry->count += reference.count;
+  Reference* entry = Find(reference);
+  if (entry == nullptr) {
+    entries_.push_back(reference);
+    if (!index_.empty()) index_[reference.object] = static_cast<std::uint32_t>(entries_.size() - 1);
     return;
   }
-  entries_.push_back(reference);
-  if (!index_.empty()) index_[reference.object] = static_cast<std::uint32_t>(entries_.size() - 1);
+  entry->count += reference.count;
+  if (entry->count == 0) DropEntry(*entry);
 }
 
 void ReferenceList::Remove(const Reference& reference) {
-  Reference* entry = Find(reference);
-  if (entry == nullptr) return;
-  entry->count -= std::min(entry->count, reference.count);
-  if (entry->count > 0) return;
-  if (!index_.empty()) index_.erase(reference.object);
+  Add(Reference{reference.object, reference.generation, 0u - reference.count});
+}
+
+void ReferenceList::DropEntry(const Reference& entry) {
+  if (!index_.empty()) index_.erase(entry.object);
   if (++gaps_ * 2 > entries_.size()) Compact();
 }
 
@@ -65,7 +66,7 @@ void ReferenceList::MoveTo(std::vector<Reference>* references) {
 void ReferenceList::CopyTo(std::vector<Reference>* references) const {
   references->reserve(references->size() + entries_.size());
   for (const Reference& entry : entries_) {
-    if (entry.count > 0) references->push_back(entry);
+    if (entry.count != 0) references->push_back(entry);
   }
 }
 

@@ -17,7 +17,8 @@ class ReferenceList {
  public:
   void Add(const Reference& reference);
 
-  // Forgets up to `reference.count` of what the list holds of that object.
+  // Takes `reference.count` off what the list holds of that object, below zero too: the real driver keeps such a
+  // record, and gives the missing references back to the object when the graph goes.
   void Remove(const Reference& reference);
 
   // Moves all that is held to the end of `references` and leaves the list empty.
@@ -28,6 +29,7 @@ class ReferenceList {
 
  private:
   Reference* Find(const Reference& reference);
+  void DropEntry(const Reference& entry);
   void Compact();
 
   // An entry with count 0 is a gap that Compact closes.
@@ -37,8 +39,8 @@ class ReferenceList {
   std::unordered_map<const UserObject*, std::uint32_t> index_;
 };
 
-// References that several owners share: an executable and each of its launches in flight. They are dropped by the thread
-// that lets go last, which is how a destroy during a launch is deferred (facts U4 and U7).
+// References that several owners share: an executable and each of its launches in flight. They are dropped by the
+// thread that lets go last, which is how a destroy during a launch is deferred (facts U4 and U7).
 class HeldReferences {
  public:
   // Adds the references to the objects' counts.

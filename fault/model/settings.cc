@@ -10,18 +10,26 @@ namespace holdfast::fault::model {
 namespace {
 
 bool ParseDelivery(std::string_view value, Delivery* delivery) {
-  if (value == "inline") *delivery = Delivery::kInline;
-  else if (value == "thread") *delivery = Delivery::kThread;
-  else if (value == "held") *delivery = Delivery::kHeld;
-  else if (value == "mixed") *delivery = Delivery::kMixed;
-  else return false;
+  if (value == "inline")
+    *delivery = Delivery::kInline;
+  else if (value == "thread")
+    *delivery = Delivery::kThread;
+  else if (value == "held")
+    *delivery = Delivery::kHeld;
+  else if (value == "mixed")
+    *delivery = Delivery::kMixed;
+  else
+    return false;
   return true;
 }
 
 bool ParseReuse(std::string_view value, HandleReuse* reuse) {
-  if (value == "at-once") *reuse = HandleReuse::kAtOnce;
-  else if (value == "never") *reuse = HandleReuse::kNever;
-  else return false;
+  if (value == "at-once")
+    *reuse = HandleReuse::kAtOnce;
+  else if (value == "never")
+    *reuse = HandleReuse::kNever;
+  else
+    return false;
   return true;
 }
 
@@ -73,8 +81,7 @@ bool ParseSettings(std::string_view text, Settings* settings, std::string* error
     const std::string_view pair = text.substr(0, comma);
     text = comma == std::string_view::npos ? std::string_view() : text.substr(comma + 1);
     const std::size_t equals = pair.find('=');
-    if (equals == std::string_view::npos ||
-        !ParsePair(pair.substr(0, equals), pair.substr(equals + 1), &parsed)) {
+    if (equals == std::string_view::npos || !ParsePair(pair.substr(0, equals), pair.substr(equals + 1), &parsed)) {
       *error = "cannot use '" + std::string(pair) +
                "'; known: delivery=inline|thread|held|mixed, reuse=at-once|never, seed=NUMBER";
       return false;

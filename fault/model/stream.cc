@@ -109,7 +109,10 @@ StreamPointer RequireStream(CUstream handle) {
 }
 
 StreamPointer RequireUsableStream(CUstream handle) {
-  if (handle == nullptr || handle == CU_STREAM_LEGACY) RequireCurrentContext();
+  if (handle == nullptr || handle == CU_STREAM_LEGACY) {
+    RequireNoCallback();
+    RequireCurrentContext();
+  }
   StreamPointer stream = RequireStream(handle);
   RequireHealthyContext();
   return stream;

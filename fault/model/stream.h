@@ -16,8 +16,8 @@ namespace holdfast::fault::model {
 
 struct StreamWork {
   std::function<void()> run;
-  CompletionList after;         // waited for first
-  std::function<void()> then;   // runs once the work has been reported done; may be empty
+  CompletionList after;        // waited for first
+  std::function<void()> then;  // runs once the work has been reported done; may be empty
 };
 
 // Thread safety: all functions may be called from any thread.

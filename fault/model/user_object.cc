@@ -1,5 +1,6 @@
 #include "fault/model/user_object.h"
 
+#include <deque>
 #include <mutex>
 #include <vector>
 
@@ -17,23 +18,24 @@ Table& Handles() {
   return *table;
 }
 
-// Records that can be used again. They are never freed, so that a stale reference can still be recognised.
+// All records. They are never freed, so that a stale reference can still be recognised.
 struct Pool {
   std::mutex mutex;
-  std::vector<UserObject*> records;  // guarded by mutex
+  std::deque<UserObject> records;   // guarded by mutex; the records themselves are not
+  std::vector<UserObject*> spares;  // guarded by mutex; those that can be used again
 };
 
-Pool& Spares() {
+Pool& Records() {
   static auto* pool = new Pool;
   return *pool;
 }
 
 UserObject* TakeRecord() {
-  Pool& pool = Spares();
+  Pool& pool = Records();
   const std::lock_guard<std::mutex> lock(pool.mutex);
-  if (pool.records.empty()) return new UserObject;
-  UserObject* record = pool.records.back();
-  pool.records.pop_back();
+  if (pool.spares.empty()) return &pool.records.emplace_back();
+  UserObject* record = pool.spares.back();
+  pool.spares.pop_back();
   return record;
 }
 
@@ -42,6 +44,8 @@ constexpr std::uint64_t Pack(std::uint32_t generation, std::uint32_t count) {
 }
 constexpr std::uint32_t CountOf(std::uint64_t state) { return static_cast<std::uint32_t>(state); }
 constexpr std::uint32_t GenerationOf(std::uint64_t state) { return static_cast<std::uint32_t>(state >> 32); }
+
+bool IsLessThanNone(const Reference& reference) { return static_cast<std::int32_t>(reference.count) < 0; }
 
 }  // namespace
 
@@ -72,6 +76,7 @@ void UserObject::Add(const Reference& reference) {
   std::uint64_t seen = state.load(std::memory_order_relaxed);
   do {
     if (GenerationOf(seen) != reference.generation) {
+      if (IsLessThanNone(reference)) return;
       Misuse("a reference is added to a user object that is already destroyed");
     }
     // Relaxed: who adds a reference has one already, or the right to one.
@@ -85,6 +90,7 @@ void UserObject::Drop(const Reference& reference) {
   std::uint64_t next;
   do {
     if (GenerationOf(seen) != reference.generation) {
+      if (IsLessThanNone(reference)) return;
       Misuse("a reference is dropped of a user object that is already destroyed; it was released too often before");
     }
     const std::uint32_t count = CountOf(seen) - reference.count;
@@ -100,9 +106,9 @@ void UserObject::Retire() {
   const bool reuse = CurrentReuse() == HandleReuse::kAtOnce;
   Handles().Erase(handle_);
   if (reuse) {
-    Pool& pool = Spares();
+    Pool& pool = Records();
     const std::lock_guard<std::mutex> lock(pool.mutex);
-    pool.records.push_back(this);
+    pool.spares.push_back(this);
   }
   Deliver(due);
 }

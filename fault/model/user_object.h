@@ -14,7 +14,8 @@ namespace holdfast::fault::model {
 
 class UserObject;
 
-// `count` references to one object, as a graph or an executable holds them.
+// `count` references to one object, as a graph or an executable holds them. Counts are taken modulo 2^32: a graph that
+// released more than it had holds less than none.
 struct Reference {
   UserObject* object;
   std::uint32_t generation;
@@ -35,7 +36,8 @@ class UserObject {
 
   static std::uint64_t live();
 
-  // The object's count grows by reference.count. A reference to an object that died is a misuse.
+  // The object's count grows by reference.count. A reference to an object that died is a misuse, unless it is one to
+  // less than none, which reaches nobody.
   static void Add(const Reference& reference);
 
   // The count shrinks by reference.count; at zero the destructor is delivered. A count that is taken past zero wraps,

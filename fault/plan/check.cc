@@ -49,8 +49,9 @@ void CheckDestructor(const Rule& rule) {
   const Action& action = rule.action;
   if (action.repeat) Refuse(rule, "/do/repeat", "a destructor runs once; no driver runs it twice");
   if (action.saturate) Refuse(rule, "/do/saturate", "a destructor has no queue to fill; the site is Py_AddPendingCall");
-  if (action.fail)
+  if (action.fail) {
     Refuse(rule, "/do/fail", "a destructor returns nothing, so it cannot fail; use drop, delay or deliver");
+  }
   if (action.order && action.deliver == Delivery::kInline) {
     Refuse(rule, "/do/order", "inline delivery has no queue and so no order; deliver on a thread, or held");
   }
@@ -91,8 +92,9 @@ void CheckAction(const Rule& rule) {
     Refuse(rule, "/do/after", "Py_AddPendingCall refuses before it takes effect; drop the call instead");
   }
   if (action.order && !action.deliver) Refuse(rule, "/do/order", "orders a queue, but no \"deliver\" makes one");
-  if (action.drop && action.result)
+  if (action.drop && action.result) {
     Refuse(rule, "/do/drop", "a call that is dropped was accepted, so it returns no error");
+  }
   if (action.drop && action.deliver) Refuse(rule, "/do/drop", "what is dropped is never delivered; choose one");
   if (action.drop && action.hold) Refuse(rule, "/do/drop", "what is dropped is never released; choose drop or hold");
   if (action.repeat && action.result && !action.after) {

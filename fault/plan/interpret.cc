@@ -131,8 +131,9 @@ Action InterpretAction(const Value& value, const std::string& place, SiteId site
     const Value* member = value.Find(key);
     return member != nullptr && RequireTrue(*member, Under(place, key));
   };
-  if (const Value* member = value.Find("return"))
+  if (const Value* member = value.Find("return")) {
     action.result = InterpretResult(*member, Under(place, "return"), site);
+  }
   action.after = flag("after");
   if (const Value* member = value.Find("delay")) {
     action.delay_ns = ParseDuration(RequireText(*member, Under(place, "delay")), Under(place, "delay"));

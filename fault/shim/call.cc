@@ -35,10 +35,7 @@ CUresult Call::Answer() const { return static_cast<CUresult>(*action_->result); 
 std::uint32_t Call::rounds() const { return action_ == nullptr ? 1 : 1 + action_->repeat.value_or(0); }
 
 CUresult Call::Finish(CUresult result) const {
-  if (action_ != nullptr && action_->result && action_->after) return Answer();
-  if (result == CUDA_ERROR_NOT_SUPPORTED && DriverLacks(entry_))
-    WriteUnsupported(InfoOf(entry_).site, InfoOf(entry_).name);
-  return result;
+  return action_ != nullptr && action_->result && action_->after ? Answer() : result;
 }
 
 }  // namespace holdfast::fault

@@ -27,6 +27,10 @@ class CapturingThreads {
     Leave(stream);
   }
 
+  // Around fork, so that the child does not inherit a locked lock.
+  void LockForFork() { mutex_.lock(); }
+  void UnlockAfterFork() { mutex_.unlock(); }
+
  private:
   // REQUIRES: mutex_ is held.
   void Leave(Handle stream) {

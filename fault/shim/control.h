@@ -13,12 +13,12 @@ namespace holdfast::fault {
 // What a plan asks for at one visit of a site that is not a driver entry point
 // ("alloc", "Py_AddPendingCall", or a name of the scenario's own).
 struct SiteDecision {
-  bool fires;             // false: go on as if there were no plan; the other members are zero
-  bool fails;             // the call must fail: `result` is what it returns
-  std::int64_t result;    // e.g. -1 for Py_AddPendingCall
-  bool drops;             // accept the call and never run it
-  std::uint64_t delay_ns; // wait this long before going on
-  std::uint32_t saturate; // fill the queue with this many no-ops first
+  bool fires;              // false: go on as if there were no plan; the other members are zero
+  bool fails;              // the call must fail: `result` is what it returns
+  std::int64_t result;     // e.g. -1 for Py_AddPendingCall
+  bool drops;              // accept the call and never run it
+  std::uint64_t delay_ns;  // wait this long before going on
+  std::uint32_t saturate;  // fill the queue with this many no-ops first
 };
 
 // Objects that the subject made through the driver and that are still alive.

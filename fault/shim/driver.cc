@@ -7,10 +7,7 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
-#include <mutex>
 #include <string>
-
-#include "fault/model/control.h"
 
 namespace {
 
@@ -34,7 +31,7 @@ constexpr const char* kUsualFolders[] = {
 };
 
 void* g_library = nullptr;
-const ModelControl* g_model = nullptr;
+bool g_is_model = false;
 
 [[noreturn]] void RefuseDriver(const char* path, const char* reason) {
   dprintf(STDERR_FILENO, "holdfast: HOLDFAST_DRIVER=%s: %s\n", path, reason);
@@ -50,8 +47,9 @@ bool IsThisLibrary(const char* path) {
 }
 
 void* OpenNamedDriver(const char* path) {
-  if (path[0] != '/')
+  if (path[0] != '/') {
     RefuseDriver(path, "must be an absolute path, or the loader would search for it and find the shim");
+  }
   if (IsThisLibrary(path)) RefuseDriver(path, "is the shim itself; name the driver below it");
   void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) RefuseDriver(path, dlerror());
@@ -66,9 +64,6 @@ void* FindDriver() {
     void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library != nullptr && dlsym(library, "holdfast_shim_control") == nullptr) return library;
   }
-  dprintf(STDERR_FILENO,
-          "holdfast: HOLDFAST_DRIVER is not set and the system has no libcuda.so.1; every driver call will answer "
-          "CUDA_ERROR_NOT_FOUND\n");
   return nullptr;
 }
 
@@ -82,8 +77,7 @@ void LoadDriver() {
     void* function = dlsym(g_library, std::string(AllEntryPoints()[index].name).c_str());
     if (function != nullptr) holdfast_driver_table[index] = function;
   }
-  const auto control = reinterpret_cast<ModelControlFunction>(dlsym(g_library, "holdfast_model_control"));
-  if (control != nullptr) g_model = control();
+  g_is_model = dlsym(g_library, "holdfast_model_control") != nullptr;
 }
 
 void* DriverFunction(Entry entry) {
@@ -98,16 +92,18 @@ void SupplyDriverFunction(Entry entry, void* function) {
       .store(function, std::memory_order_relaxed);
 }
 
+void NoteMissing() {
+  static std::atomic<bool> told{false};
+  if (g_library != nullptr || told.exchange(true, std::memory_order_relaxed)) {
+    return;  // the exchange decides who speaks
+  }
+  dprintf(STDERR_FILENO,
+          "holdfast: HOLDFAST_DRIVER is not set and the system has no libcuda.so.1; every driver call answers "
+          "CUDA_ERROR_NOT_FOUND\n");
+}
+
 void* DriverSymbol(const char* name) { return g_library == nullptr ? nullptr : dlsym(g_library, name); }
 
-bool DriverIsModel() { return g_model != nullptr; }
-
-bool DriverLacks(Entry entry) {
-  if (g_model == nullptr || g_model->unmodelled == nullptr) return false;
-  static std::mutex mutex;  // the text is valid until the next call
-  const std::lock_guard lock(mutex);
-  const std::string names = "," + std::string(g_model->unmodelled()) + ",";
-  return names.find("," + std::string(InfoOf(entry).name) + ",") != std::string::npos;
-}
+bool DriverIsModel() { return g_is_model; }
 
 }  // namespace holdfast::fault

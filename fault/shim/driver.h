@@ -17,9 +17,13 @@ extern "C" __attribute__((visibility("hidden"))) void* holdfast_driver_table[];
 namespace holdfast::fault {
 
 // Opens $HOLDFAST_DRIVER, or else the first libcuda.so.1 of the usual folders that is not this library. A driver that
-// was named and cannot be used ends the process with exit code 2; if none is found, a sentence on stderr says so and
-// every call answers CUDA_ERROR_NOT_FOUND.
+// was named and cannot be used ends the process with exit code 2; if none is found, every call answers
+// CUDA_ERROR_NOT_FOUND.
 void LoadDriver();
+
+// A call found no function. Says so on stderr, once, if that is because there is no driver at all; not at load, since a
+// preloaded shim is loaded into every process that a command starts.
+void NoteMissing();
 
 // The driver's function, or null if it has none.
 void* DriverFunction(Entry entry);
@@ -32,9 +36,6 @@ void* DriverSymbol(const char* name);
 
 // Whether the library below is the model driver.
 bool DriverIsModel();
-
-// The model driver's word on whether it lacks this entry point. False on the real driver.
-bool DriverLacks(Entry entry);
 
 }  // namespace holdfast::fault
 

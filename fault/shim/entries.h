@@ -4,7 +4,7 @@
 #ifndef HOLDFAST_FAULT_SHIM_ENTRIES_H_
 #define HOLDFAST_FAULT_SHIM_ENTRIES_H_
 
-#define __CUDA_API_VERSION_INTERNAL
+#define __CUDA_API_VERSION_INTERNAL  // NOLINT(bugprone-reserved-identifier): the header's own switch
 #include <cuda.h>
 
 #include <cstddef>

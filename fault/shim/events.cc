@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -64,13 +63,6 @@ void WriteFault(const FaultEvent& event) {
 
 void WriteFinding(std::string_view kind, std::string_view message) {
   WriteLine(R"({"event":"finding","kind":)" + JsonString(kind) + R"(,"message":)" + JsonString(message) + "}");
-}
-
-void WriteUnsupported(SiteId site, std::string_view call) {
-  static std::atomic<bool>* told = new std::atomic<bool>[AllSites().size()]();
-  // Relaxed: the exchange alone decides who writes.
-  if (told[site].exchange(true, std::memory_order_relaxed)) return;
-  WriteLine(R"({"event":"unsupported","site":)" + JsonString(SiteName(site)) + R"(,"call":)" + JsonString(call) + "}");
 }
 
 void WriteSubject(int driver_version, bool model, std::string_view device) {

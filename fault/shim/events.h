@@ -28,9 +28,6 @@ struct FaultEvent {
 void WriteFault(const FaultEvent& event);
 void WriteFinding(std::string_view kind, std::string_view message);
 
-// Once a site.
-void WriteUnsupported(SiteId site, std::string_view call);
-
 void WriteSubject(int driver_version, bool model, std::string_view device);
 
 // "return", "return-after", "delay", ...: what a fault did, in one word, the most telling one if it did several things.

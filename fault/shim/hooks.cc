@@ -13,8 +13,9 @@ void AddNodeHook::Done(CUresult result) {
   } else if (parameters_->type == CU_GRAPH_NODE_TYPE_CONDITIONAL && parameters_->conditional.phGraph_out != nullptr) {
     const CUDA_CONDITIONAL_NODE_PARAMS& conditional = parameters_->conditional;
     std::vector<Handle> bodies;
-    for (unsigned int index = 0; index < conditional.size; ++index)
+    for (unsigned int index = 0; index < conditional.size; ++index) {
       bodies.push_back(HandleOf(conditional.phGraph_out[index]));
+    }
     TheLedger().BodiesMade(HandleOf(graph_), HandleOf(*out_), bodies);
   }
 }

@@ -22,8 +22,8 @@ template <typename Pointer>
 Handle HandleOf(Pointer* pointer) {
   return reinterpret_cast<Handle>(pointer);
 }
-inline Handle HandleOf(unsigned long long address) { return static_cast<Handle>(address); }
-inline Handle HandleOf(unsigned int address) { return address; }
+inline Handle HandleOf(CUdeviceptr address) { return static_cast<Handle>(address); }
+inline Handle HandleOf(CUdeviceptr_v1 address) { return address; }
 
 // ---- handles given to calls -----------------------------------------------------------------------------------------
 
@@ -128,7 +128,7 @@ struct ObjectRetainHook {
   }
 
  private:
-  const CUuserObject object_;
+  CUuserObject object_;
   const unsigned int count_;
 };
 HOLDFAST_HOOK(cuUserObjectRetain, ObjectRetainHook)
@@ -178,7 +178,7 @@ struct CloneHook {
 
  private:
   CUgraph* const out_;
-  const CUgraph source_;
+  CUgraph source_;
 };
 HOLDFAST_HOOK(cuGraphClone, CloneHook)
 
@@ -203,8 +203,8 @@ struct AddChildHook {
 
  private:
   CUgraphNode* const out_;
-  const CUgraph graph_;
-  const CUgraph child_;
+  CUgraph graph_;
+  CUgraph child_;
 };
 HOLDFAST_HOOK(cuGraphAddChildGraphNode, AddChildHook)
 
@@ -218,7 +218,7 @@ struct AddNodeHook {
 
  private:
   CUgraphNode* const out_;
-  const CUgraph graph_;
+  CUgraph graph_;
   CUgraphNodeParams* const parameters_;
 };
 HOLDFAST_HOOK(cuGraphAddNode, AddNodeHook)
@@ -232,7 +232,7 @@ struct SetNodeHook {
   }
 
  private:
-  const CUgraphNode node_;
+  CUgraphNode node_;
   CUgraphNodeParams* const parameters_;
 };
 HOLDFAST_HOOK(cuGraphNodeSetParams, SetNodeHook)
@@ -244,7 +244,7 @@ struct ChildQueryHook {
   }
 
  private:
-  const CUgraphNode node_;
+  CUgraphNode node_;
   CUgraph* const out_;
 };
 HOLDFAST_HOOK(cuGraphChildGraphNodeGetGraph, ChildQueryHook)
@@ -260,8 +260,8 @@ struct CaptureBeginHook {
   void Done(CUresult result);
 
  private:
-  const CUstream stream_;
-  const CUgraph graph_ = nullptr;
+  CUstream stream_;
+  CUgraph graph_ = nullptr;
 };
 HOLDFAST_HOOK(cuStreamBeginCapture, CaptureBeginHook)
 HOLDFAST_HOOK(cuStreamBeginCapture_ptsz, CaptureBeginHook)
@@ -275,7 +275,7 @@ struct CaptureEndHook {
   void Done(CUresult result);
 
  private:
-  const CUstream stream_;
+  CUstream stream_;
   CUgraph* const out_;
 };
 HOLDFAST_HOOK(cuStreamEndCapture, CaptureEndHook)
@@ -294,7 +294,7 @@ struct CaptureQueryHook {
   }
 
  private:
-  const CUstream stream_;
+  CUstream stream_;
   CUstreamCaptureStatus* const status_;
   CUgraph* const out_;
 };
@@ -347,7 +347,7 @@ struct StreamDestructionHook : DestructionHook<Resource::kStream, CUstream> {
   void Done(CUresult result);
 
  private:
-  const CUstream stream_;
+  CUstream stream_;
 };
 HOLDFAST_HOOK(cuStreamDestroy, StreamDestructionHook)
 HOLDFAST_HOOK(cuStreamDestroy_v2, StreamDestructionHook)

@@ -27,7 +27,10 @@ CUresult Intercept(Arguments... arguments) {
   if (call.nested()) return function == nullptr ? CUDA_ERROR_NOT_FOUND : function(arguments...);
   (CheckHandle<kEntry>(arguments), ...);
   if (call.IsAnswered()) return call.Answer();
-  if (function == nullptr) return CUDA_ERROR_NOT_FOUND;
+  if (function == nullptr) {
+    NoteMissing();
+    return CUDA_ERROR_NOT_FOUND;
+  }
   Hook<kEntry> hook(arguments...);
   CUresult result = CUDA_SUCCESS;
   for (std::uint32_t round = call.rounds(); round > 0; --round) result = function(arguments...);

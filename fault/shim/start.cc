@@ -10,6 +10,7 @@
 #include "fault/plan/load.h"
 #include "fault/plan/words.h"
 #include "fault/shim/books.h"
+#include "fault/shim/captures.h"
 #include "fault/shim/delivery.h"
 #include "fault/shim/driver.h"
 #include "fault/shim/events.h"
@@ -45,20 +46,15 @@ void BeforeFork() {
   LockThreadsForFork();
   TheDelivery().LockForFork();
   TheInjector().LockForFork();
+  TheCaptures().LockForFork();
   TheLedger().LockForFork();
 }
 
-void AfterForkInParent() {
+void AfterFork(bool child) {
   TheLedger().UnlockAfterFork();
+  TheCaptures().UnlockAfterFork();
   TheInjector().UnlockAfterFork();
-  TheDelivery().UnlockAfterFork(/*child=*/false);
-  UnlockThreadsAfterFork();
-}
-
-void AfterForkInChild() {
-  TheLedger().UnlockAfterFork();
-  TheInjector().UnlockAfterFork();
-  TheDelivery().UnlockAfterFork(/*child=*/true);
+  TheDelivery().UnlockAfterFork(child);
   UnlockThreadsAfterFork();
 }
 
@@ -69,7 +65,8 @@ void Start() {
   TheLedger();
   TheDelivery();
   LoadDriver();
-  pthread_atfork(&BeforeFork, &AfterForkInParent, &AfterForkInChild);
+  pthread_atfork(
+      &BeforeFork, [] { AfterFork(/*child=*/false); }, [] { AfterFork(/*child=*/true); });
   t_starting = false;
 }
 

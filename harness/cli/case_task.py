@@ -67,12 +67,17 @@ class CaseTask:
         try:
             self._plan = self._setting.plans.for_rules(self.case.plan)
         except HarnessError as problem:
-            self._settle(Verdict.ERROR, f"its own rules do not load: {problem}")
+            if self._setting.plans.user.of_user > 0:
+                self._settle(Verdict.INCONCLUSIVE, f"its own rules do not go with the ones given: {problem}")
+            else:
+                self._settle(Verdict.ERROR, f"its own rules do not load: {problem}")
             return None
         (self._folder / WORK_FOLDER).mkdir(parents=True)
         (self._folder / PLAN_FILE).write_text(self._plan.text(self.case.seed))
         setting = self._setting
-        environment = child_environment(setting.environment, self.case, setting.shim, setting.driver, self._folder)
+        environment = child_environment(
+            setting.environment, self.case, setting.shim, setting.driver, self._folder, self._plan.of_user > 0
+        )
         command = [str(self.case.program), f"--run={self.case.scenario.name}", f"--variant={self.case.variant.name}"]
         try:
             return Child(command, environment, self._folder, setting.limits(self.case))

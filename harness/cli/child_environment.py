@@ -37,9 +37,12 @@ def loader_environment(inherited: Mapping[str, str], shim: Path) -> dict[str, st
 
 
 def child_environment(
-    inherited: Mapping[str, str], case: Case, shim: Path, driver: Driver, folder: Path
+    inherited: Mapping[str, str], case: Case, shim: Path, driver: Driver, folder: Path, user_faults: bool
 ) -> dict[str, str]:
-    """The environment of one case, whose scratch folder is `folder`."""
+    """The environment of one case, whose scratch folder is `folder`.
+
+    With `user_faults`, the plan has rules that the scenario does not know of: an exception then proves nothing.
+    """
     environment = loader_environment(inherited, shim)
     environment.update(environment_options(str(folder / SANITIZER_LOG), inherited))
     environment.update(
@@ -52,4 +55,6 @@ def child_environment(
             "TMPDIR": str(folder),
         }
     )
+    if user_faults:
+        environment["HOLDFAST_USER_FAULTS"] = "1"
     return environment

@@ -11,10 +11,6 @@ namespace {
 
 using fault::LiveObjects;
 
-std::string Place(const std::source_location& where) {
-  return std::string(where.file_name()) + ":" + std::to_string(where.line());
-}
-
 std::uint64_t SeedFromEnvironment() {
   const char* seed = std::getenv("HOLDFAST_SEED");
   return seed != nullptr ? std::strtoull(seed, nullptr, 0) : 0;
@@ -69,15 +65,24 @@ Context::Context(const Scenario& scenario, std::string variant, const fault::Shi
 
 void Context::Oracle(const std::string& name) { WriteEvent("oracle", {{"name", name}}); }
 
-void Context::Check(bool holds, const std::string& contract, std::source_location where) {
+void Context::Check(bool holds, const std::string& contract, SourcePlace where) {
   if (!holds) {
     Find("contract", contract, where);
   }
 }
 
-void Context::Find(const std::string& kind, const std::string& message, std::source_location where) {
-  WriteEvent("finding", {{"kind", kind}, {"message", message}, {"place", Place(where)}});
+void Context::Find(const std::string& kind, const std::string& message, SourcePlace where) {
+  WriteEvent("finding", {{"kind", kind}, {"message", message}, {"place", where.Text()}});
   EndProcess(kExitFinding);
+}
+
+void Context::EndByException(const std::exception& error) {
+  const bool user_faults = std::getenv("HOLDFAST_USER_FAULTS") != nullptr;
+  if (user_faults && shim_.faults(nullptr) > 0) {
+    WriteEvent("inconclusive", {{"reason", std::string("a fault of the user's ended the scenario: ") + error.what()}});
+    EndProcess(kExitClean);
+  }
+  Find("contract", std::string("an exception left the scenario: ") + error.what(), where_);
 }
 
 void Context::Skip(const std::string& reason) {
@@ -98,8 +103,7 @@ bool Context::Await(const std::function<bool()>& condition) const {
   return true;
 }
 
-void Context::CheckEventually(const std::function<bool()>& condition, const std::string& contract,
-                              std::source_location where) {
+void Context::CheckEventually(const std::function<bool()>& condition, const std::string& contract, SourcePlace where) {
   Check(Await(condition), contract + " (waited " + std::to_string(kDeadline.count()) + " s)", where);
 }
 
@@ -112,10 +116,14 @@ void Context::RequireFaults(const char* site, std::uint64_t count) {
   }
 }
 
-std::thread Context::StartThread(std::uint32_t ordinal, std::function<void()> body) const {
-  return std::thread([&shim = shim_, ordinal, body = std::move(body)] {
-    shim.name_thread("subject", ordinal);
-    body();
+std::jthread Context::StartThread(std::uint32_t ordinal, std::function<void()> body) {
+  return std::jthread([this, ordinal, body = std::move(body)] {
+    shim_.name_thread("subject", ordinal);
+    try {
+      body();
+    } catch (const std::exception& error) {
+      EndByException(error);
+    }
   });
 }
 
@@ -123,6 +131,7 @@ void Context::CheckNothingLeaked() {
   // Destructors of a launch may come after the launch, and the plan may hold them: wait for all.
   Await([this] {
     shim_.release_held();
+    settle_();
     return Excess(shim_.live(), allowed_).empty();
   });
   const std::string excess = Excess(shim_.live(), allowed_);

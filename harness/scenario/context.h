@@ -4,14 +4,16 @@
 
 #include <chrono>
 #include <cstdint>
+#include <exception>
 #include <functional>
-#include <source_location>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "fault/model/control.h"
 #include "fault/shim/control.h"
 #include "harness/scenario/scenario.h"
+#include "harness/scenario/source_place.h"
 
 namespace holdfast::harness {
 
@@ -39,11 +41,14 @@ class Context {
 
   // Records a finding of kind "contract" unless `holds`, and ends the case with its process: threads and driver objects
   // are in a state that nothing can be learnt from any more, so nothing is torn down.
-  void Check(bool holds, const std::string& contract, std::source_location where = std::source_location::current());
+  void Check(bool holds, const std::string& contract, SourcePlace where = SourcePlace::Here());
 
   // The same for a finding of another kind.
-  [[noreturn]] void Find(const std::string& kind, const std::string& message,
-                         std::source_location where = std::source_location::current());
+  [[noreturn]] void Find(const std::string& kind, const std::string& message, SourcePlace where = SourcePlace::Here());
+
+  // For an exception that nothing in the scenario expected. With faults of the user's own (HOLDFAST_USER_FAULTS) fired,
+  // the subject was entitled to throw: the case ends as inconclusive. Otherwise it is a finding.
+  [[noreturn]] void EndByException(const std::exception& error);
 
   // Ends the case as skipped.
   [[noreturn]] void Skip(const std::string& reason);
@@ -56,18 +61,21 @@ class Context {
 
   // Await that is itself a check.
   void CheckEventually(const std::function<bool()>& condition, const std::string& contract,
-                       std::source_location where = std::source_location::current());
+                       SourcePlace where = SourcePlace::Here());
 
   // Requires that `count` faults fired at `site` so far. Fewer: the case ends as inconclusive, it tested nothing.
   void RequireFaults(const char* site, std::uint64_t count = 1);
 
   // A thread with a name of its own for plans and logs, "subject-ORDINAL": the same in each run, whichever starts
-  // first. An exception that leaves `body` ends the process.
-  std::thread StartThread(std::uint32_t ordinal, std::function<void()> body) const;
+  // first. An exception that leaves `body` ends the case. The thread is joined when its handle goes.
+  std::jthread StartThread(std::uint32_t ordinal, std::function<void()> body);
 
   // Driver objects that the scenario leaves alive on purpose, e.g. since they must survive the host. Without it
   // whatever is alive at the end is a leak.
   void AllowLive(const fault::LiveObjects& objects) noexcept { allowed_ = objects; }
+
+  // Has `settle` run again and again while the end of the scenario waits for what is alive to go.
+  void SettleAtEnd(std::function<void()> settle) { settle_ = std::move(settle); }
 
   // Run by the program after the scenario: nothing that the driver made may be left.
   void CheckNothingLeaked();
@@ -77,8 +85,9 @@ class Context {
   const fault::ShimControl& shim_;
   const fault::ModelControl* model_;
   const std::uint64_t seed_;
-  const std::source_location where_;
+  const SourcePlace where_;
   fault::LiveObjects allowed_{};
+  std::function<void()> settle_ = [] {};
 };
 
 // Allocations of the calling thread pass through the site "alloc" while one of these exists; elsewhere they never fail,

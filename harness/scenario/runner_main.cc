@@ -25,12 +25,10 @@ Json Describe(const Scenario& scenario) {
   for (const Variant& variant : scenario.variants) {
     variants.push_back({{"name", variant.name}, {"plan", variant.plan}});
   }
-  return {{"scenario", scenario.name},       {"summary", scenario.summary},
-          {"covers", scenario.covers},       {"catches", scenario.catches},
-          {"suites", scenario.suites},       {"variants", variants},
-          {"plan", scenario.plan},           {"drivers", scenario.drivers},
-          {"timeout_s", scenario.timeout_s}, {"file", scenario.where.file_name()},
-          {"line", scenario.where.line()}};
+  return {{"scenario", scenario.name},   {"summary", scenario.summary}, {"covers", scenario.covers},
+          {"catches", scenario.catches}, {"suites", scenario.suites},   {"variants", variants},
+          {"plan", scenario.plan},       {"drivers", scenario.drivers}, {"timeout_s", scenario.timeout_s},
+          {"file", scenario.where.file}, {"line", scenario.where.line}};
 }
 
 int List() {
@@ -85,7 +83,9 @@ int Run(const Scenario& scenario, const std::string& variant) {
   try {
     scenario.run(context);
   } catch (const std::exception& error) {
-    context.Find("contract", std::string("an exception left the scenario: ") + error.what(), scenario.where);
+    // Everything that the scenario made has gone by now, so whatever is left was lost on the way.
+    context.CheckNothingLeaked();
+    context.EndByException(error);
   }
   context.CheckNothingLeaked();
   WriteEvent("finish");

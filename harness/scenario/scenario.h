@@ -5,9 +5,10 @@
 #ifndef HOLDFAST_HARNESS_SCENARIO_SCENARIO_H_
 #define HOLDFAST_HARNESS_SCENARIO_SCENARIO_H_
 
-#include <source_location>
 #include <string>
 #include <vector>
+
+#include "harness/scenario/source_place.h"
 
 namespace holdfast::harness {
 
@@ -41,7 +42,7 @@ struct Scenario {
   std::vector<std::string> drivers = {"model", "real"};
   unsigned timeout_s = 30;
   void (*run)(Context&);
-  std::source_location where = std::source_location::current();
+  SourcePlace where = SourcePlace::Here();
 };
 
 // All that this program links, by name.

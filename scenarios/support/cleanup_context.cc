@@ -43,13 +43,14 @@ class ObservedWakeup : public Wakeup {
 
 bool InsideCleanup() noexcept { return drain_depth > 0; }
 
-void StartCleanup(std::unique_ptr<Wakeup> wakeup) {
+void StartCleanup(harness::Context& context, std::unique_ptr<Wakeup> wakeup) {
   DeferredCleanup::Process().Start(std::make_unique<ObservedWakeup>(std::move(wakeup)));
+  context.SettleAtEnd([] { DrainNow(); });
 }
 
-void StartManualCleanup() { StartCleanup(std::make_unique<cleanup::ManualWakeup>()); }
+void StartManualCleanup(harness::Context& context) { StartCleanup(context, std::make_unique<cleanup::ManualWakeup>()); }
 
-void StartWorkerCleanup() { StartCleanup(std::make_unique<cleanup::WorkerWakeup>()); }
+void StartWorkerCleanup(harness::Context& context) { StartCleanup(context, std::make_unique<cleanup::WorkerWakeup>()); }
 
 void DrainNow() noexcept {
   ++drain_depth;

@@ -13,14 +13,15 @@ namespace holdfast::scenarios {
 // Whether the calling thread is inside a drain: the only place where owners may be released.
 bool InsideCleanup() noexcept;
 
-// Starts the process's cleanup with `wakeup`, whose drains InsideCleanup then knows of.
-void StartCleanup(std::unique_ptr<cleanup::Wakeup> wakeup);
+// Starts the process's cleanup with `wakeup`, whose drains InsideCleanup then knows of. What is queued at the end of
+// the scenario is drained before anything counts as leaked.
+void StartCleanup(harness::Context& context, std::unique_ptr<cleanup::Wakeup> wakeup);
 
 // With drains only where the scenario calls DrainNow: what happens when is then exact.
-void StartManualCleanup();
+void StartManualCleanup(harness::Context& context);
 
 // With the worker thread.
-void StartWorkerCleanup();
+void StartWorkerCleanup(harness::Context& context);
 
 void DrainNow() noexcept;
 

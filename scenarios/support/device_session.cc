@@ -2,13 +2,14 @@
 
 #include "lib/driver/driver.h"
 #include "lib/driver/status.h"
+#include "scenarios/support/cleanup_context.h"
 
 namespace holdfast::scenarios {
 
 using driver::Check;
 using driver::GetDriver;
 
-DeviceSession::DeviceSession() {
+DeviceSession::DeviceSession(const harness::Context& context) : scenario_(context) {
   Check("cuDeviceGet", GetDriver().cuDeviceGet(&device_, 0), "finding the first device");
   Check("cuDevicePrimaryCtxRetain", GetDriver().cuDevicePrimaryCtxRetain(&context_, device_), "starting the device");
   MakeCurrent();
@@ -16,6 +17,7 @@ DeviceSession::DeviceSession() {
 }
 
 DeviceSession::~DeviceSession() {
+  Settle(scenario_);
   stream_ = nullptr;
   driver::ReportCleanupFailure("cuDevicePrimaryCtxRelease", GetDriver().cuDevicePrimaryCtxRelease(device_), context_);
 }

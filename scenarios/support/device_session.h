@@ -8,13 +8,16 @@
 #include <cstdint>
 #include <vector>
 
+#include "harness/scenario/context.h"
 #include "lib/handles/resources.h"
 
 namespace holdfast::scenarios {
 
 class DeviceSession {
  public:
-  DeviceSession();
+  explicit DeviceSession(const harness::Context& context);
+
+  // Settles first: what the cleanup still has may need the device.
   ~DeviceSession();
   DeviceSession(const DeviceSession&) = delete;
   DeviceSession& operator=(const DeviceSession&) = delete;
@@ -28,6 +31,7 @@ class DeviceSession {
   static std::vector<std::uint8_t> Read(const DeviceMemoryHandle& memory);
 
  private:
+  const harness::Context& scenario_;
   CUdevice device_ = 0;
   CUcontext context_ = nullptr;
   StreamHandle stream_;

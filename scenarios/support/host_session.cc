@@ -14,12 +14,12 @@ std::atomic<HostSession*> current{nullptr};
 
 }  // namespace
 
-HostSession::HostSession(const harness::Context& context, int minor_version, std::function<void()> before_add)
+HostSession::HostSession(harness::Context& context, int minor_version, std::function<void()> before_add)
     : context_(context),
       before_add_(std::move(before_add)),
       host_({.minor_version = minor_version, .decide = [this](const char* site) { return Decide(site); }}) {
   current = this;
-  StartCleanup(std::make_unique<cleanup::PendingCallWakeup>(&AddPendingCall));
+  StartCleanup(context, std::make_unique<cleanup::PendingCallWakeup>(&AddPendingCall));
 }
 
 HostSession::~HostSession() {

@@ -23,6 +23,16 @@ class OwnerProbe {
     owner_ = OpaqueHandle(state_.get(), [state = state_](const void*) { Release(*state); });
   }
 
+  // What outlives the probe, since a scenario ended early, is released without `on_release`: what that refers to may be
+  // gone.
+  ~OwnerProbe() {
+    if (state_ != nullptr) {
+      state_->on_release = nullptr;
+    }
+  }
+  OwnerProbe(OwnerProbe&&) = default;
+  OwnerProbe& operator=(OwnerProbe&&) = delete;
+
   // Gives the one reference away: from now on the graph and its kin alone decide.
   OpaqueHandle Take() { return std::exchange(owner_, nullptr); }
 
@@ -56,12 +66,12 @@ class OwnerProbe {
 
 // The two checks that nearly every scenario makes.
 inline void CheckAlive(harness::Context& context, const OwnerProbe& probe, const std::string& why,
-                       std::source_location where = std::source_location::current()) {
+                       harness::SourcePlace where = harness::SourcePlace::Here()) {
   context.Check(probe.IsAlive(), "the owner is kept: " + why, where);
 }
 
 inline void CheckReleasedOnce(harness::Context& context, const OwnerProbe& probe, const std::string& why,
-                              std::source_location where = std::source_location::current()) {
+                              harness::SourcePlace where = harness::SourcePlace::Here()) {
   context.Check(probe.releases() == 1,
                 "the owner is released exactly once: " + why + " (" + std::to_string(probe.releases()) + " releases)",
                 where);

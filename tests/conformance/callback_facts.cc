@@ -22,6 +22,7 @@ struct Things {
   void* pinned = nullptr;
   CUuserObject object = nullptr;
   CUmodule module = nullptr;
+  CUfunction function = nullptr;
   Payload payload;
   std::vector<std::pair<std::string, std::pair<CUresult, CUresult>>> answers;  // question, expected, got
   std::atomic<bool> done{false};
@@ -43,6 +44,7 @@ void Prepare(const Driver& driver, Report& report, Things* things) {
   HOLDFAST_NEED(report, driver.MemAlloc(&things->memory, 4096));
   HOLDFAST_NEED(report, driver.MemAllocHost(&things->pinned, 64));
   HOLDFAST_NEED(report, driver.ModuleLoadData(&things->module, kPtx));
+  HOLDFAST_NEED(report, driver.ModuleGetFunction(&things->function, things->module, "holdfast_nothing"));
   things->object = MakeObject(driver, report, &things->payload, 5);
 }
 
@@ -60,6 +62,12 @@ void AskRefused(Things* things) {
   int number = 0;
   void* pinned = nullptr;
   char bytes[4];
+  CUgraphNode node = nullptr;
+  CUDA_MEMSET_NODE_PARAMS fill{};
+  fill.dst = things->memory;
+  fill.elementSize = 1;
+  fill.width = 16;
+  fill.height = 1;
   things->Ask("cuDeviceGetCount", kNo, driver.DeviceGetCount(&number));
   things->Ask("cuCtxGetCurrent", kNo, driver.CtxGetCurrent(&context));
   things->Ask("cuCtxSetCurrent", kNo, driver.CtxSetCurrent(driver.context));
@@ -70,12 +78,16 @@ void AskRefused(Things* things) {
   things->Ask("cuGraphClone", kNo, driver.GraphClone(&graph, things->graph));
   things->Ask("cuGraphGetNodes", kNo, driver.GraphGetNodes(things->graph, nullptr, &count));
   things->Ask("cuGraphNodeGetType", kNo, driver.GraphNodeGetType(things->node, &type));
+  things->Ask("cuGraphAddMemsetNode", kNo,
+              driver.GraphAddMemsetNode(&node, things->graph, nullptr, 0, &fill, driver.context));
+  things->Ask("cuLaunchKernel", kNo,
+              driver.LaunchKernel(things->function, 1, 1, 1, 1, 1, 1, 0, things->stream, nullptr, nullptr));
   things->Ask("cuGraphDestroyNode", kNo, driver.GraphDestroyNode(things->node));
   things->Ask("cuGraphDestroy", kNo, driver.GraphDestroy(things->graph));
   things->Ask("cuGraphInstantiateWithFlags", kNo, driver.GraphInstantiateWithFlags(&executable, things->graph, 0));
   things->Ask("cuGraphExecDestroy", kNo, driver.GraphExecDestroy(things->executable));
   things->Ask("cuStreamCreate", kNo, driver.StreamCreate(&stream, 0));
-  things->Ask("cuStreamSynchronize", kNo, driver.StreamSynchronize(things->stream));
+  things->Ask("cuStreamSynchronize of the null stream", kNo, driver.StreamSynchronize(nullptr));
   things->Ask("cuEventCreate", kNo, driver.EventCreate(&event, 0));
   things->Ask("cuMemAlloc", kNo, driver.MemAlloc(&memory, 64));
   things->Ask("cuMemFree", kNo, driver.MemFree(things->memory));
@@ -108,6 +120,9 @@ void AskAllowed(Things* things) {
   things->Ask("cuGraphReleaseUserObject", kYes, driver.GraphReleaseUserObject(things->graph, things->object, 1));
   things->Ask("cuStreamIsCapturing", kYes, driver.StreamIsCapturing(things->stream, &status));
   things->Ask("cuThreadExchangeStreamCaptureMode", kYes, driver.ThreadExchangeStreamCaptureMode(&mode));
+  things->Ask("cuStreamSynchronize of an idle stream", kYes, driver.StreamSynchronize(things->stream));
+  things->Ask("cuGraphAddDependencies of nothing", kYes,
+              driver.GraphAddDependencies(things->graph, nullptr, nullptr, nullptr, 0));
   things->Ask("cuStreamQuery", kYes, driver.StreamQuery(things->stream));
   things->Ask("cuEventQuery", kYes, driver.EventQuery(things->event));
   things->Ask("cuLaunchHostFunc", kYes, driver.LaunchHostFunc(things->stream, &DoNothing, nullptr));

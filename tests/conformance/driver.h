@@ -1,5 +1,5 @@
-// The driver that is under question: whatever libcuda.so.1 the loader finds. It is opened and asked for each entry point
-// by name, never linked, so that one program asks the model driver and the real one the same.
+// The driver that is under question: whatever libcuda.so.1 the loader finds. It is opened and asked for each entry
+// point by name, never linked, so that one program asks the model driver and the real one the same.
 #ifndef HOLDFAST_TESTS_CONFORMANCE_DRIVER_H_
 #define HOLDFAST_TESTS_CONFORMANCE_DRIVER_H_
 
@@ -11,6 +11,7 @@ namespace holdfast::conformance {
 
 // Names without their "cu". The type is that of the newest form in cuda.h, which is what the driver hands out for the
 // version of CUDA that is asked for.
+// clang-format off
 #define HOLDFAST_CONFORMANCE_CALLS(X)                                                                                 \
   X(Init) X(DriverGetVersion) X(GetErrorName) X(GetErrorString)                                                       \
   X(DeviceGet) X(DeviceGetCount) X(DeviceGetName) X(DevicePrimaryCtxRetain) X(DevicePrimaryCtxRelease)                \
@@ -28,10 +29,11 @@ namespace holdfast::conformance {
   X(GraphNodeSetParams) X(GraphHostNodeGetParams) X(GraphMemsetNodeGetParams) X(GraphKernelNodeGetParams)             \
   X(GraphEventRecordNodeGetEvent) X(GraphChildGraphNodeGetGraph) X(GraphConditionalHandleCreate)                      \
   X(GraphInstantiateWithFlags) X(GraphInstantiateWithParams) X(GraphExecDestroy) X(GraphLaunch) X(GraphUpload)        \
-  X(GraphExecUpdate) X(GraphExecHostNodeSetParams) X(GraphExecMemsetNodeSetParams) X(GraphExecChildGraphNodeSetParams) \
+  X(GraphExecUpdate) X(GraphExecHostNodeSetParams) X(GraphExecMemsetNodeSetParams) X(GraphExecChildGraphNodeSetParams)\
   X(GraphNodeSetEnabled) X(GraphNodeGetEnabled)                                                                       \
   X(UserObjectCreate) X(UserObjectRetain) X(UserObjectRelease) X(GraphRetainUserObject) X(GraphReleaseUserObject)     \
   X(GetProcAddress)
+// clang-format on
 
 struct Driver {
 #define HOLDFAST_MEMBER(name) decltype(&cu##name) name = nullptr;

@@ -43,8 +43,10 @@ std::string Quoted(const std::string& text) {
   std::string quoted = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') quoted += '\\';
-    if (static_cast<unsigned char>(c) >= 0x20) quoted += c;
-    else quoted += ' ';
+    if (static_cast<unsigned char>(c) >= 0x20)
+      quoted += c;
+    else
+      quoted += ' ';
   }
   return quoted + "\"";
 }
@@ -53,7 +55,7 @@ struct Outcome {
   std::vector<Answer> answers;
   std::string skipped;  // why; empty if it was asked
   bool met = true;
-  std::string ending;   // how the process ended, if not as it should
+  std::string ending;  // how the process ended, if not as it should
 };
 
 void WriteAll(int file, const std::string& text) {
@@ -229,11 +231,16 @@ int Main(int count, char** arguments) {
   int pipe = -1;
   for (int i = 1; i < count; ++i) {
     const std::string_view argument = arguments[i];
-    if (argument == "--json") json = true;
-    else if (argument == "--list") list = true;
-    else if (argument.starts_with("--fact=")) name = argument.substr(7);
-    else if (argument.starts_with("--pipe=")) pipe = std::atoi(arguments[i] + 7);
-    else return Usage();
+    if (argument == "--json")
+      json = true;
+    else if (argument == "--list")
+      list = true;
+    else if (argument.starts_with("--fact="))
+      name = argument.substr(7);
+    else if (argument.starts_with("--pipe="))
+      pipe = std::atoi(arguments[i] + 7);
+    else
+      return Usage();
   }
   if (list) return List();
   if (name.empty()) return RunAll(json);

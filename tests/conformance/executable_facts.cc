@@ -161,7 +161,26 @@ void LaunchDeliversLate(const Driver& driver, Report& report) {
   HOLDFAST_NEED(report, driver.StreamSynchronize(driver.stream));
   HOLDFAST_NEED(report, driver.GraphExecDestroy(executable));
   report.Expect("ran in the end", true, WaitForRuns(payload));
+  report.Expect("on the thread that destroyed", false, payload.ran_here());
   report.Expect("runs", long{1}, long{payload.runs.load()});
+}
+
+void UpdateAfterLaunchDeliversLate(const Driver& driver, Report& report) {
+  Payload old_payload;
+  Payload new_payload;
+  const CUgraph graph = MakeOwner(driver, report, &old_payload);
+  const CUgraph source = MakeOwner(driver, report, &new_payload);
+  const CUgraphExec executable = Instantiate(driver, report, graph);
+  HOLDFAST_NEED(report, driver.GraphDestroy(graph));
+  HOLDFAST_NEED(report, driver.GraphLaunch(executable, driver.stream));
+  HOLDFAST_NEED(report, driver.StreamSynchronize(driver.stream));
+  CUgraphExecUpdateResultInfo info{};
+  report.Expect("update", CUDA_SUCCESS, driver.GraphExecUpdate(executable, source, &info));
+  report.Expect("old object ran in the end", true, WaitForRuns(old_payload));
+  report.Expect("on the thread that updated", false, old_payload.ran_here());
+  HOLDFAST_NEED(report, driver.GraphDestroy(source));
+  HOLDFAST_NEED(report, driver.GraphExecDestroy(executable));
+  report.Expect("new object ran in the end", true, WaitForRuns(new_payload));
 }
 
 void FreedMemoryLosesTheContext(const Driver& driver, Report& report) {
@@ -201,6 +220,40 @@ void EventGoneBeforeInstantiation(const Driver& driver, Report& report) {
   driver.GraphInstantiateWithFlags(&executable, graph, 0);
 }
 
+constexpr char kPtx[] =
+    ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry holdfast_nothing()\n{\n  ret;\n}\n";
+
+// A graph with one kernel node, and the library that has its kernel.
+CUgraph MakeKernelGraph(const Driver& driver, Report& report, CUlibrary* library) {
+  CUDA_KERNEL_NODE_PARAMS parameters{};
+  HOLDFAST_NEED(report, driver.LibraryLoadData(library, kPtx, nullptr, nullptr, 0, nullptr, nullptr, 0));
+  HOLDFAST_NEED(report, driver.LibraryGetKernel(&parameters.kern, *library, "holdfast_nothing"));
+  parameters.gridDimX = parameters.gridDimY = parameters.gridDimZ = 1;
+  parameters.blockDimX = parameters.blockDimY = parameters.blockDimZ = 1;
+  const CUgraph graph = MakeGraph(driver, report);
+  CUgraphNode node = nullptr;
+  HOLDFAST_NEED(report, driver.GraphAddKernelNode(&node, graph, nullptr, 0, &parameters));
+  return graph;
+}
+
+void UnloadedKernelStillRuns(const Driver& driver, Report& report) {
+  CUlibrary library = nullptr;
+  const CUgraph graph = MakeKernelGraph(driver, report, &library);
+  const CUgraphExec executable = Instantiate(driver, report, graph);
+  HOLDFAST_NEED(report, driver.LibraryUnload(library));
+  report.Expect("launch", CUDA_SUCCESS, driver.GraphLaunch(executable, driver.stream));
+  report.Expect("synchronize", CUDA_SUCCESS, driver.StreamSynchronize(driver.stream));
+}
+
+void KernelGoneBeforeInstantiation(const Driver& driver, Report& report) {
+  CUlibrary library = nullptr;
+  const CUgraph graph = MakeKernelGraph(driver, report, &library);
+  Instantiate(driver, report, graph);
+  HOLDFAST_NEED(report, driver.LibraryUnload(library));
+  CUgraphExec executable = nullptr;
+  driver.GraphInstantiateWithFlags(&executable, graph, 0);
+}
+
 }  // namespace
 
 std::vector<Fact> ExecutableFacts() {
@@ -210,9 +263,13 @@ std::vector<Fact> ExecutableFacts() {
       {"E3", "a change of a child graph swaps its references", &ChildChangeSwapsReferences},
       {"E4", "memset nodes can be switched off, host nodes cannot", &NodesAreSwitched},
       {"E5", "an executable destroyed after its launch delivers all the same", &LaunchDeliversLate},
+      {"E5b", "an update after a launch delivers all the same", &UpdateAfterLaunchDeliversLate},
       {"E6", "a node that writes to freed memory loses the context", &FreedMemoryLosesTheContext},
       {"E7", "an executable outlives the event that it records", &DestroyedEventStillWorks},
       {"E8", "to instantiate a node of a destroyed event is a crash", &EventGoneBeforeInstantiation, Ending::kCrashes},
+      {"E9", "an executable outlives the library of its kernel", &UnloadedKernelStillRuns},
+      {"E10", "to instantiate a node of an unloaded kernel is a crash", &KernelGoneBeforeInstantiation,
+       Ending::kCrashes},
   };
 }
 

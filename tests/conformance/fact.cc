@@ -54,8 +54,8 @@ void DoNothing(void*) {}
 
 CUuserObject MakeObject(const Driver& driver, Report& report, Payload* payload, unsigned int count) {
   CUuserObject object = nullptr;
-  HOLDFAST_NEED(report, driver.UserObjectCreate(&object, payload, &Payload::Destroy, count,
-                                                CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
+  HOLDFAST_NEED(report,
+                driver.UserObjectCreate(&object, payload, &Payload::Destroy, count, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
   return object;
 }
 

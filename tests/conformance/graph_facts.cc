@@ -221,9 +221,9 @@ void KernelNodesAreChecked(const Driver& driver, Report& report) {
   report.Expect("kernel given: kernel back", true, now.kern == kernel);
   report.Expect("kernel given: function back too", true, now.func != nullptr);
   report.Expect("context filled in", true, now.ctx == driver.context);
-  report.Expect("launch of a kernel as a function", CUDA_SUCCESS,
-                driver.LaunchKernel(reinterpret_cast<CUfunction>(kernel), 1, 1, 1, 1, 1, 1, 0, driver.stream, nullptr,
-                                    nullptr));
+  report.Expect(
+      "launch of a kernel as a function", CUDA_SUCCESS,
+      driver.LaunchKernel(reinterpret_cast<CUfunction>(kernel), 1, 1, 1, 1, 1, 1, 0, driver.stream, nullptr, nullptr));
   HOLDFAST_NEED(report, driver.StreamSynchronize(driver.stream));
 }
 

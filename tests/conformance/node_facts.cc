@@ -104,8 +104,8 @@ void OriginalGraphGone(const Driver& driver, Report& report) {
 
 CUgraphNode AddConditional(const Driver& driver, Report& report, CUgraph graph, CUgraph* body) {
   CUgraphConditionalHandle handle = 0;
-  HOLDFAST_NEED(report, driver.GraphConditionalHandleCreate(&handle, graph, driver.context, 1,
-                                                            CU_GRAPH_COND_ASSIGN_DEFAULT));
+  HOLDFAST_NEED(report,
+                driver.GraphConditionalHandleCreate(&handle, graph, driver.context, 1, CU_GRAPH_COND_ASSIGN_DEFAULT));
   CUgraphNodeParams parameters{};
   parameters.type = CU_GRAPH_NODE_TYPE_CONDITIONAL;
   parameters.conditional.handle = handle;

@@ -1,9 +1,10 @@
 // Facts U1 to U18, but for the misuses: when destructors run, on which thread, and who holds what.
+#include <unistd.h>
+
 #include <algorithm>
 #include <mutex>
 #include <string>
 #include <thread>
-#include <unistd.h>
 #include <vector>
 
 #include "tests/conformance/fact.h"
@@ -346,7 +347,8 @@ std::vector<Fact> UserObjectFacts() {
       {"U1", "the last release runs the destructor inline, on the calling thread", &ReleaseIsInline},
       {"U2", "destroying the last graph that holds an object does the same", &GraphDestroyIsInline},
       {"U3", "destructors run at the same time on several threads", &DestructorsAreConcurrent},
-      {"U4", "an executable destroyed in flight keeps its objects until the launch ends", &ExecDestroyInFlightIsDeferred},
+      {"U4", "an executable destroyed in flight keeps its objects until the launch ends",
+       &ExecDestroyInFlightIsDeferred},
       {"U4b", "the same with a memset node alone", &MemsetLaunchDeliversLate},
       {"U5", "clones and executables hold references of their own", &CloneAndExecHold},
       {"U6", "a whole update drops the old references inside the call", &UpdateSwapsReferences},

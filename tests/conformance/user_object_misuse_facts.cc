@@ -23,6 +23,12 @@ void TooManyReleasedSucceeds(const Driver& driver, Report& report) {
   HOLDFAST_NEED(report, driver.GraphRetainUserObject(graph, object, 3, CU_GRAPH_USER_OBJECT_MOVE));
   report.Expect("release of 5 of 3", CUDA_SUCCESS, driver.GraphReleaseUserObject(graph, object, 5));
   report.Expect("ran", false, payload.runs.load() > 0);
+  // The graph's record is 2 short, and it gives them back when it goes: 10 - 5 + 2 are left.
+  HOLDFAST_NEED(report, driver.GraphDestroy(graph));
+  HOLDFAST_NEED(report, driver.UserObjectRelease(object, 6));
+  report.Expect("ran after 6 of the 7 that are left", false, payload.runs.load() > 0);
+  HOLDFAST_NEED(report, driver.UserObjectRelease(object, 1));
+  report.Expect("ran after the last", true, payload.ran_here());
 }
 
 // Returns with the child's reference pointing at an object that is gone.

@@ -316,7 +316,8 @@ TEST(HostModelTest, CountsCallsByThreadAndFromDestructors) {
   EXPECT_EQ(host.calls_by_thread().at(std::this_thread::get_id()), 1u);
 }
 
-// Threads add while the main thread runs and then finalizes: each call is run once, refused or lost, and never two of them.
+// Threads add while the main thread runs and then finalizes: each call is run once, refused or lost, and never two of
+// them.
 TEST(HostModelTest, EveryCallHasOneEndUnderThreads) {
   constexpr int kThreads = 4;
   constexpr int kCalls = 2000;

@@ -61,7 +61,8 @@ TEST(Identify, FallsBackOnNameAndVersion) {
   EXPECT_EQ(by_name("cuStreamGetCaptureInfo", 13000), Entry::cuStreamGetCaptureInfo_v3);
   EXPECT_EQ(by_name("cuStreamGetCaptureInfo", 13000, true), Entry::cuStreamGetCaptureInfo_v3_ptsz);
   EXPECT_EQ(by_name("cuGraphInstantiate", 10000), Entry::cuGraphInstantiate);
-  EXPECT_EQ(by_name("cuGraphInstantiate", 12000), Entry::cuGraphInstantiateWithFlags);
+  EXPECT_EQ(by_name("cuGraphInstantiate", 12000), Entry::cuGraphInstantiate_v2);  // other parameters than WithFlags
+  EXPECT_EQ(by_name("cuMemAlloc_v2", 12000), Entry::cuMemAlloc_v2);
   EXPECT_EQ(by_name("cuGetProcAddress", 11030), Entry::cuGetProcAddress);
   EXPECT_EQ(by_name("cuGetProcAddress", 12000), Entry::cuGetProcAddress_v2);
   EXPECT_EQ(by_name("cuMemFree", 12000, /*per_thread=*/true), Entry::cuMemFree_v2);  // it has no such flavour
