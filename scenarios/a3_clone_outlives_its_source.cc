@@ -24,6 +24,32 @@ namespace {
 using driver::Check;
 using driver::GetDriver;
 
+// The clone and its executable, which the library does not know of.
+struct RawClone {
+  void DestroyGraph() {
+    Check("cuGraphDestroy", GetDriver().cuGraphDestroy(graph), "destroying the clone");
+    graph = nullptr;
+  }
+
+  void DestroyExecutable() {
+    Check("cuGraphExecDestroy", GetDriver().cuGraphExecDestroy(executable), "destroying the executable");
+    executable = nullptr;
+  }
+
+  // For a scenario that ends early.
+  ~RawClone() {
+    if (executable != nullptr) {
+      (void)GetDriver().cuGraphExecDestroy(executable);
+    }
+    if (graph != nullptr) {
+      (void)GetDriver().cuGraphDestroy(graph);
+    }
+  }
+
+  CUgraph graph = nullptr;
+  CUgraphExec executable = nullptr;
+};
+
 void CUDA_CB Increment(void* data) { ++*static_cast<int*>(data); }
 
 void Run(harness::Context& context) {
@@ -34,8 +60,8 @@ void Run(harness::Context& context) {
   int new_runs = 0;
   std::optional<GraphDefinition> source(std::in_place);
   GraphNode node = source->AddHostNode({&Increment, &old_runs, old_owner.Take(), nullptr});
-  CUgraph clone = nullptr;
-  Check("cuGraphClone", GetDriver().cuGraphClone(&clone, source->raw()), "cloning");
+  RawClone copy;
+  Check("cuGraphClone", GetDriver().cuGraphClone(&copy.graph, source->raw()), "cloning");
 
   node.UpdateHost({&Increment, &new_runs, new_owner.Take(), nullptr});
   Settle(context);
@@ -49,17 +75,17 @@ void Run(harness::Context& context) {
   CheckAlive(context, old_owner, "the clone needs it, the source is gone");
 
   CUDA_GRAPH_INSTANTIATE_PARAMS parameters{};
-  CUgraphExec executable = nullptr;
-  Check("cuGraphInstantiateWithParams", GetDriver().cuGraphInstantiateWithParams(&executable, clone, &parameters),
+  Check("cuGraphInstantiateWithParams",
+        GetDriver().cuGraphInstantiateWithParams(&copy.executable, copy.graph, &parameters),
         "instantiating the clone");
-  Check("cuGraphDestroy", GetDriver().cuGraphDestroy(clone), "destroying the clone");
+  copy.DestroyGraph();
   Settle(context);
   CheckAlive(context, old_owner, "the clone's executable needs it");
-  Check("cuGraphLaunch", GetDriver().cuGraphLaunch(executable, session.stream()->raw()), "launching");
+  Check("cuGraphLaunch", GetDriver().cuGraphLaunch(copy.executable, session.stream()->raw()), "launching");
   session.stream()->Synchronize();
   context.Check(old_runs == 1 && new_runs == 0, "the clone runs the callback that it was cloned with");
 
-  Check("cuGraphExecDestroy", GetDriver().cuGraphExecDestroy(executable), "destroying the executable");
+  copy.DestroyExecutable();
   context.CheckEventually(
       [&] {
         Settle(context);

@@ -74,6 +74,7 @@ void Run(harness::Context& context) {
   CheckRepeatedReuse(context, *graph);
   CheckAlive(context, new_owner, "other nodes came and went");
   new_executable.reset();
+  SettleIdle(context);
   graph.reset();
   context.Oracle("which owner dies with which executable");
 }

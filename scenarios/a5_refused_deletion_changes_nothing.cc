@@ -52,6 +52,7 @@ void Run(harness::Context& context) {
   session.stream()->Synchronize();
   context.Check(runs == 1, "the node that was not deleted runs");
   executable.reset();
+  SettleIdle(context);
 
   node.Destroy();
   context.Check(!node.IsValid() && NodeCount(*graph) == 0, "the second deletion succeeds");

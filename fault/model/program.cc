@@ -35,11 +35,11 @@ std::uint32_t FirstMissing(const std::vector<std::uint32_t>& order, std::size_t 
   return static_cast<std::uint32_t>(std::find(present.begin(), present.end(), false) - present.begin());
 }
 
-// The real driver crashes while it instantiates a node whose event or kernel is gone.
+// The real driver follows the node's pointers to what is gone, and crashes if it is lucky.
 void RequireLiveParts(const NodeParameters& parameters) {
   if (const auto* kernel = std::get_if<KernelNode>(&parameters)) {
     if (!kernel->kernel->loaded.load(std::memory_order_relaxed)) {
-      Misuse("the graph has a node whose kernel is unloaded (the real driver crashes)");
+      Misuse("the graph has a node whose kernel is unloaded (the real driver uses it all the same)");
     }
   }
   const auto* record = std::get_if<EventRecordNode>(&parameters);

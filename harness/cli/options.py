@@ -74,6 +74,13 @@ OPTIONS = (
     Option("--plan", ("run",), "FILE", values.parse_text, "a fault plan, in force for every case"),
     Option("--fault", ("run",), "RULE", values.parse_text, "one rule of a plan in its one-line form", repeats=True),
     Option(
+        "--bug",
+        ("run",),
+        "NAME",
+        values.parse_text,
+        "run the scenarios that claim this seeded bug on the library with the bug in it, to see the finding",
+    ),
+    Option(
         "--seed",
         RUNNING,
         "SEED",

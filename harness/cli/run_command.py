@@ -143,6 +143,8 @@ def make_setting(session: Session, scratch: Path) -> Setting:
 def _case_options(invocation: Invocation) -> tuple[str, ...]:
     """The options of this command line that change what a case meets."""
     options = []
+    if invocation.values.get("--bug"):
+        options.append(f"--bug={invocation['--bug']}")
     if invocation.values.get("--plan"):
         options.append(f"--plan={invocation['--plan']}")
     options += [f"--fault={fault}" for fault in invocation.values.get("--fault", ())]

@@ -21,7 +21,7 @@ from harness.cli.drivers import Driver, choose_driver, file_contains
 from harness.cli.layout import Layout
 from harness.cli.options import Invocation
 from harness.cli.plans import PlanBuilder
-from harness.cli.problems import HarnessError, UsageError
+from harness.cli.problems import HarnessError, UsageError, nearest
 from harness.cli.seed import format_seed, fresh_seed, mix
 from harness.cli.values import ReportTarget, format_duration
 from harness.cli.version import VERSION
@@ -111,7 +111,7 @@ def open_session(
     plan_file = invocation["--plan"] if "--plan" in invocation.values else None
     faults: Sequence[str] = invocation["--fault"] if "--fault" in invocation.values else ()
     plans = PlanBuilder(places.need(layout.PLAN_TOOL, "the checker of plans"), plan_file, faults)
-    runner = places.need(layout.SCENARIO_RUNNER, "the program with the scenarios")
+    runner = _runner(invocation, places)
     shim = places.need(layout.SHIM, "the shim")
     try:
         driver = choose_driver(_driver_option(invocation), places)
@@ -156,6 +156,17 @@ def build_id(program: Path) -> str:
 def sanitizers_of(program: Path) -> tuple[str, ...]:
     """How a program was built, from the names in it."""
     return tuple(name for name, mark in _SANITIZER_MARKS.items() if file_contains(program, mark))
+
+
+def _runner(invocation: Invocation, places: Layout) -> Path:
+    """The program with the scenarios: as the library is, or with a seeded bug in it."""
+    bug = invocation["--bug"] if "--bug" in invocation.values else None
+    if bug is None:
+        return places.need(layout.SCENARIO_RUNNER, "the program with the scenarios")
+    runners = places.bug_runners()
+    if bug not in runners:
+        raise UsageError(f"--bug={bug}: there is no such seeded bug{nearest(bug, runners)}")
+    return runners[bug]
 
 
 def _driver_option(invocation: Invocation) -> str:

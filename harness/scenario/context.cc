@@ -76,9 +76,20 @@ void Context::Find(const std::string& kind, const std::string& message, SourcePl
   EndProcess(kExitFinding);
 }
 
+void Context::CheckUndisturbed(bool holds, const std::string& expectation, SourcePlace where) {
+  if (!holds && IsDisturbed()) {
+    WriteEvent("inconclusive", {{"reason", "a fault of the user's came in the way of this: " + expectation}});
+    EndProcess(kExitClean);
+  }
+  Check(holds, expectation, where);
+}
+
+bool Context::IsDisturbed() const {
+  return std::getenv("HOLDFAST_USER_FAULTS") != nullptr && shim_.faults(nullptr) > 0;
+}
+
 void Context::EndByException(const std::exception& error) {
-  const bool user_faults = std::getenv("HOLDFAST_USER_FAULTS") != nullptr;
-  if (user_faults && shim_.faults(nullptr) > 0) {
+  if (IsDisturbed()) {
     WriteEvent("inconclusive", {{"reason", std::string("a fault of the user's ended the scenario: ") + error.what()}});
     EndProcess(kExitClean);
   }

@@ -43,7 +43,11 @@ class Context {
   // are in a state that nothing can be learnt from any more, so nothing is torn down.
   void Check(bool holds, const std::string& contract, SourcePlace where = SourcePlace::Here());
 
-  // The same for a finding of another kind.
+  // For what holds as long as no fault but the scenario's own strikes, such as that the driver refused nothing: with
+  // faults of the user's fired the case ends as inconclusive instead.
+  void CheckUndisturbed(bool holds, const std::string& expectation, SourcePlace where = SourcePlace::Here());
+
+  // The same as Check for a finding of another kind.
   [[noreturn]] void Find(const std::string& kind, const std::string& message, SourcePlace where = SourcePlace::Here());
 
   // For an exception that nothing in the scenario expected. With faults of the user's own (HOLDFAST_USER_FAULTS) fired,
@@ -81,6 +85,9 @@ class Context {
   void CheckNothingLeaked();
 
  private:
+  // Whether a rule may have fired that the scenario knows nothing of.
+  bool IsDisturbed() const;
+
   const std::string variant_;
   const fault::ShimControl& shim_;
   const fault::ModelControl* model_;

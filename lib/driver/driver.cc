@@ -12,13 +12,12 @@ namespace {
 // The version whose declarations this was compiled against: asks for the matching flavour of each function.
 constexpr int kCudaVersion = CUDA_VERSION;
 
-Driver LoadDriver() {
-  Driver driver{Resolver("libcuda.so.1")};
+bool Initialise(const Driver& driver) {
   const CUresult result = driver.cuInit(0u);
   if (result != CUDA_SUCCESS) {
     throw DriverError("cuInit", result, "starting the driver");
   }
-  return driver;
+  return true;
 }
 
 }  // namespace
@@ -63,8 +62,15 @@ std::vector<std::string> Driver::Missing() const {
   return missing;
 }
 
+const Driver& GetUninitialisedDriver() {
+  static const Driver driver{Resolver("libcuda.so.1")};
+  return driver;
+}
+
 const Driver& GetDriver() {
-  static const Driver driver = LoadDriver();
+  const Driver& driver = GetUninitialisedDriver();
+  // A throw leaves the variable unset, and the next call tries again.
+  [[maybe_unused]] static const bool initialised = Initialise(driver);
   return driver;
 }
 

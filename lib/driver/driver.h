@@ -69,6 +69,9 @@ class Driver {
 // Throws std::runtime_error when there is none, DriverError when cuInit fails; the next call tries again.
 const Driver& GetDriver();
 
+// The same without cuInit: for what must work although it failed, such as wording that very failure.
+const Driver& GetUninitialisedDriver();
+
 }  // namespace holdfast::driver
 
 #endif  // HOLDFAST_LIB_DRIVER_DRIVER_H_

@@ -14,7 +14,7 @@ std::atomic<std::uint64_t> cleanup_failures{0};
 const char* NameFromDriver(CUresult result) noexcept {
   try {
     const char* name = nullptr;
-    return GetDriver().cuGetErrorName(result, &name) == CUDA_SUCCESS ? name : nullptr;
+    return GetUninitialisedDriver().cuGetErrorName(result, &name) == CUDA_SUCCESS ? name : nullptr;
   } catch (...) {
     return nullptr;
   }

@@ -71,4 +71,19 @@ void Settle(const harness::Context& context) noexcept {
   DrainNow();
 }
 
+void SettleIdle(const harness::Context& context) noexcept {
+  if (context.model() != nullptr) {
+    context.model()->quiesce();
+  }
+  Settle(context);
+}
+
+void SettleAll(const harness::Context& context) {
+  context.Await([&context] {
+    SettleIdle(context);
+    const cleanup::CleanupCounters counters = DeferredCleanup::Process().Counters();
+    return counters.released == counters.enqueued;
+  });
+}
+
 }  // namespace holdfast::scenarios

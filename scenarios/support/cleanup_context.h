@@ -32,6 +32,13 @@ bool ShutdownCleanup() noexcept;
 // released. Destructors that the driver delivers at the end of a launch may come later still: see Context::Await.
 void Settle(const harness::Context& context) noexcept;
 
+// The same for a time when no launch is in flight, with the destructors that a model driver still has to deliver on its
+// own thread. A real driver cannot be asked.
+void SettleIdle(const harness::Context& context) noexcept;
+
+// Settles until everything that was enqueued has been released, by whichever thread drains.
+void SettleAll(const harness::Context& context);
+
 }  // namespace holdfast::scenarios
 
 #endif  // HOLDFAST_SCENARIOS_SUPPORT_CLEANUP_CONTEXT_H_

@@ -17,7 +17,8 @@ DeviceSession::DeviceSession(const harness::Context& context) : scenario_(contex
 }
 
 DeviceSession::~DeviceSession() {
-  Settle(scenario_);
+  driver::ReportCleanupFailure("cuStreamSynchronize", GetDriver().cuStreamSynchronize(stream_->raw()), stream_->raw());
+  SettleAll(scenario_);
   stream_ = nullptr;
   driver::ReportCleanupFailure("cuDevicePrimaryCtxRelease", GetDriver().cuDevicePrimaryCtxRelease(device_), context_);
 }

@@ -17,7 +17,7 @@ class DeviceSession {
  public:
   explicit DeviceSession(const harness::Context& context);
 
-  // Settles first: what the cleanup still has may need the device.
+  // Waits for the stream and settles first: what is in flight, and what the cleanup still has, needs the device.
   ~DeviceSession();
   DeviceSession(const DeviceSession&) = delete;
   DeviceSession& operator=(const DeviceSession&) = delete;

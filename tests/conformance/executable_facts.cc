@@ -245,15 +245,6 @@ void UnloadedKernelStillRuns(const Driver& driver, Report& report) {
   report.Expect("synchronize", CUDA_SUCCESS, driver.StreamSynchronize(driver.stream));
 }
 
-void KernelGoneBeforeInstantiation(const Driver& driver, Report& report) {
-  CUlibrary library = nullptr;
-  const CUgraph graph = MakeKernelGraph(driver, report, &library);
-  Instantiate(driver, report, graph);
-  HOLDFAST_NEED(report, driver.LibraryUnload(library));
-  CUgraphExec executable = nullptr;
-  driver.GraphInstantiateWithFlags(&executable, graph, 0);
-}
-
 }  // namespace
 
 std::vector<Fact> ExecutableFacts() {
@@ -268,8 +259,6 @@ std::vector<Fact> ExecutableFacts() {
       {"E7", "an executable outlives the event that it records", &DestroyedEventStillWorks},
       {"E8", "to instantiate a node of a destroyed event is a crash", &EventGoneBeforeInstantiation, Ending::kCrashes},
       {"E9", "an executable outlives the library of its kernel", &UnloadedKernelStillRuns},
-      {"E10", "to instantiate a node of an unloaded kernel is a crash", &KernelGoneBeforeInstantiation,
-       Ending::kCrashes},
   };
 }
 

@@ -95,6 +95,28 @@ TEST_F(MisuseDeathTest, GraphEmbeddedInItself) {
   cuGraphDestroy(graph);
 }
 
+TEST_F(MisuseDeathTest, KernelUnloadedBeforeItIsInstantiated) {
+  control().register_kernel("nothing", [](void**, const LaunchShape&) {});
+  CUDA_KERNEL_NODE_PARAMS parameters{};
+  CUlibrary library = nullptr;
+  ASSERT_EQ(cuLibraryLoadData(&library, ".version 7.0\n.entry nothing() { ret; }\n", nullptr, nullptr, 0, nullptr,
+                              nullptr, 0),
+            CUDA_SUCCESS);
+  ASSERT_EQ(cuLibraryGetKernel(&parameters.kern, library, "nothing"), CUDA_SUCCESS);
+  parameters.gridDimX = parameters.gridDimY = parameters.gridDimZ = 1;
+  parameters.blockDimX = parameters.blockDimY = parameters.blockDimZ = 1;
+  const CUgraph graph = MakeGraph();
+  CUgraphNode node = nullptr;
+  ASSERT_EQ(cuGraphAddKernelNode(&node, graph, nullptr, 0, &parameters), CUDA_SUCCESS);
+  const CUgraphExec executable = Instantiate(graph);
+  ASSERT_EQ(cuLibraryUnload(library), CUDA_SUCCESS);
+  LaunchAndWait(executable);
+  CUgraphExec next = nullptr;
+  EXPECT_DEATH(cuGraphInstantiateWithFlags(&next, graph, 0), "kernel is unloaded");
+  cuGraphExecDestroy(executable);
+  cuGraphDestroy(graph);
+}
+
 TEST_F(MisuseTest, MemoryFreedUnderALaunchLosesTheContextAndWritesNothing) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
   const auto run = [this] {

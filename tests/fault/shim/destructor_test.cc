@@ -73,12 +73,22 @@ TEST(Destructor, RunsOnAThreadOfOurs) {
 }
 
 TEST(Destructor, RunsNewestFirst) {
-  RunGoodSubject({"destructor:deliver=thread,order=lifo,delay=100ms"}, [](LoadedShim& shim) {
-    const auto start = std::chrono::steady_clock::now();
+  RunGoodSubject({"destructor:deliver=thread,order=lifo,hold=step:go"}, [](LoadedShim& shim) {
     for (int number = 1; number <= 4; ++number) Retire(shim, number);
+    EXPECT_EQ(Order(), Numbers());
+    shim.control().announce_step("go");
     shim.control().quiesce();
-    EXPECT_GE(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(100));
     EXPECT_EQ(Order(), Numbers({4, 3, 2, 1}));
+  });
+}
+
+TEST(Destructor, RunsLateOnAThreadOfOurs) {
+  RunGoodSubject({"destructor:deliver=thread,delay=30ms"}, [](LoadedShim& shim) {
+    const auto start = std::chrono::steady_clock::now();
+    Retire(shim, 1);
+    shim.control().quiesce();
+    EXPECT_GE(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(30));
+    EXPECT_EQ(Order(), Numbers({1}));
   });
 }
 

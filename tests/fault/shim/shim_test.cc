@@ -337,10 +337,15 @@ TEST(Ledger, CountsWhatIsAlive) {
 
 // Forks while another thread is busy in the shim; each child retires one object and has to end by itself.
 void ForkChildren(LoadedShim& shim) {
-  std::atomic<bool> stop{false};
+  std::atomic<bool> stop{false}, running{false};
   std::thread busy([&] {
-    while (!stop) shim.control().live();
+    while (!stop) {
+      shim.control().live();
+      running = true;
+    }
   });
+  // A sanitizer's own locks are not made for a fork in the middle of a thread's start.
+  EXPECT_TRUE(Eventually([&] { return running.load(); }));
   for (int round = 0; round < 20; ++round) {
     const pid_t child = fork();
     if (child == 0) {

@@ -1,0 +1,129 @@
+"""The command with the real shim, model driver and scenarios: what the whole promises, from one end to the other.
+
+Method: run the command as a user would, and read its exit code, what it printed, and its report.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+from typing import Any
+
+TREE = Path(__file__).absolute().parents[2]
+
+_FOREIGN = ("TEST_", "TESTBRIDGE_", "XML_OUTPUT_FILE", "HOLDFAST_")
+
+
+class EndToEndTest(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory(prefix="holdfast-end-to-end-")
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def holdfast(self, *words: str) -> tuple[int, str, str]:
+        environment = {name: value for name, value in os.environ.items() if not name.startswith(_FOREIGN)}
+        environment["TMPDIR"] = str(self.folder)
+        answer = subprocess.run(
+            [sys.executable, str(TREE / "harness/cli/__main__.py"), *words],
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return answer.returncode, answer.stdout, answer.stderr
+
+    def run_report(self, *words: str) -> tuple[int, dict[str, Any]]:
+        path = self.folder / "report.json"
+        code, _, err = self.holdfast("run", "--driver=model", f"--report=json:{path}", *words)
+        self.assertTrue(path.exists(), err)
+        return code, json.loads(path.read_text(encoding="utf-8"))
+
+
+class FaultTest(EndToEndTest):
+    def test_a_fault_given_in_one_line_fires_and_is_named_in_the_report(self) -> None:
+        rule = "cuGraphAddHostNode:nth=1,return=CUDA_ERROR_OUT_OF_MEMORY"
+        code, report = self.run_report("--filter=A2*/inline", "--seed=1", f"--fault={rule}")
+        self.assertEqual(5, code, "the scenario cannot come to its end")
+        (case,) = report["cases"]
+        self.assertEqual("inconclusive", case["verdict"])
+        (fault,) = case["faults"]
+        self.assertEqual(("cuGraphAddHostNode", 1, "main"), (fault["site"], fault["ordinal"], fault["thread"]))
+
+    def test_a_failing_start_of_the_driver_is_no_crash_of_the_library(self) -> None:
+        code, report = self.run_report(
+            "--filter=A2*/inline", "--fault=cuInit:nth=1,return=CUDA_ERROR_SYSTEM_DRIVER_MISMATCH"
+        )
+        self.assertEqual((5, []), (code, report["cases"][0]["findings"]))
+        self.assertIn("cuInit: CUDA_ERROR_SYSTEM_DRIVER_MISMATCH", report["cases"][0]["reason"])
+
+    def test_the_same_seed_gives_the_same_ordered_faults(self) -> None:
+        logs = []
+        for _ in range(2):
+            code, report = self.run_report("--seed=7")
+            self.assertEqual(0, code)
+            logs.append([(case["scenario"], case["variant"], case["faults"]) for case in report["cases"]])
+        self.assertEqual(logs[0], logs[1])
+        self.assertGreater(sum(len(faults) for _, _, faults in logs[0]), 1000)
+
+    def test_a_plan_that_cannot_act_is_refused_with_its_place_and_nothing_runs(self) -> None:
+        places = {
+            '{"version": 1, "rules": [], "extra": 0}': "/extra",
+            '{"version": 1, "version": 1, "rules": []}': "/version",
+            '{"version": 1, "rules": [{"site": "cuNoSuchThing", "do": {"drop": true}}]}': "/rules/0/site",
+            '{"version": 1, "rules": [{"site": "cuGraphLaunch", "do": {"return": "CUDA_OK"}}]}': "/rules/0/do/return",
+            '{"version": 1, "rules": [{"site": "cuGraphLaunch", "when": {"nth": 0}, '
+            '"do": {"return": "CUDA_ERROR_UNKNOWN"}}]}': "/rules/0/when/nth",
+            "rules:\n  - site: cuGraphLaunch\n": "line 1",
+        }
+        for text, place in places.items():
+            with self.subTest(place=place):
+                plan = self.folder / "plan.json"
+                plan.write_text(text, encoding="utf-8")
+                code, out, err = self.holdfast("run", "--driver=model", f"--plan={plan}")
+                self.assertEqual((2, ""), (code, out))
+                self.assertIn(place, err)
+                self.assertEqual(1, len(err.strip().splitlines()), err)
+
+
+class SeededBugTest(EndToEndTest):
+    def test_a_seeded_bug_is_a_finding_with_two_commands_that_reproduce_it(self) -> None:
+        words = ("run", "--driver=model", "--bug=rollback-forgotten", "--filter=A1*/inline", "--seed=3")
+        code, out, _ = self.holdfast(*words)
+        self.assertEqual(1, code)
+        commands = [line.strip() for line in out.splitlines() if "--bug=rollback-forgotten" in line]
+        self.assertEqual(["holdfast", "bazel"], [command.split()[0] for command in commands])
+        again, out_again, _ = self.holdfast(*commands[0].split()[1:])
+        self.assertEqual(1, again)
+        self.assertIn("the owner is released exactly once: its update was refused (0 releases)", out)
+        self.assertIn("the owner is released exactly once: its update was refused (0 releases)", out_again)
+
+    def test_an_unknown_bug_is_a_usage_error_that_names_the_nearest(self) -> None:
+        code, _, err = self.holdfast("run", "--bug=rollback-forgoten")
+        self.assertEqual(2, code)
+        self.assertIn("did you mean rollback-forgotten?", err)
+
+
+class SelectionTest(EndToEndTest):
+    def test_nothing_selected_is_exit_code_four(self) -> None:
+        code, _, err = self.holdfast("run", "--driver=model", "--filter=no-such*")
+        self.assertEqual(4, code)
+        self.assertIn("no-such*", err)
+
+    def test_every_acceptance_criterion_has_a_scenario_that_names_a_seeded_bug(self) -> None:
+        code, out, _ = self.holdfast("list", "--json")
+        self.assertEqual(0, code)
+        scenarios = json.loads(out)
+        covered = {criterion for scenario in scenarios for criterion in scenario["covers"]}
+        self.assertEqual(set(), {f"A{number}" for number in range(1, 14)} - covered)
+        self.assertEqual([], [scenario["name"] for scenario in scenarios if not scenario["catches"]])
+        self.assertGreaterEqual(len({bug for scenario in scenarios for bug in scenario["catches"]}), 16)
+
+
+if __name__ == "__main__":
+    unittest.main()
