@@ -76,8 +76,7 @@ void Run(harness::Context& context) {
 
   CUDA_GRAPH_INSTANTIATE_PARAMS parameters{};
   Check("cuGraphInstantiateWithParams",
-        GetDriver().cuGraphInstantiateWithParams(&copy.executable, copy.graph, &parameters),
-        "instantiating the clone");
+        GetDriver().cuGraphInstantiateWithParams(&copy.executable, copy.graph, &parameters), "instantiating the clone");
   copy.DestroyGraph();
   Settle(context);
   CheckAlive(context, old_owner, "the clone's executable needs it");

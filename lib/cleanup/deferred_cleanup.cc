@@ -49,8 +49,9 @@ class RelaxedCaptureScope : public BatchScope {
 }  // namespace
 
 struct DeferredCleanup::Parts {
-  explicit Parts(std::unique_ptr<Wakeup> given)
-      : wakeup(std::move(given)),
+  Parts(std::unique_ptr<Wakeup> given, const CleanupOptions& given_options)
+      : options(given_options),
+        wakeup(std::move(given)),
         queue(*wakeup, &batch_scope, {&AlertRetry, this}),
         retry([this] { return queue.RequestIfNeeded(); }) {
     wakeup->Start({&RunDrain, this});
@@ -68,7 +69,7 @@ struct DeferredCleanup::Parts {
     const Clock::rep now = Clock::now().time_since_epoch().count();
     if (!queue.IsScheduled() || wakeups_run_seen.exchange(run, std::memory_order_relaxed) != run) {
       waiting_since.store(now, std::memory_order_relaxed);
-      patience.store(Clock::duration(kPresumedLostAfter).count(), std::memory_order_relaxed);
+      patience.store(Clock::duration(options.presumed_lost_after).count(), std::memory_order_relaxed);
       return false;
     }
     const Clock::rep waited = now - waiting_since.load(std::memory_order_relaxed);
@@ -76,6 +77,7 @@ struct DeferredCleanup::Parts {
     return waited >= limit && patience.compare_exchange_strong(limit, 2 * limit, std::memory_order_relaxed);
   }
 
+  const CleanupOptions options;
   RelaxedCaptureScope batch_scope;
   const std::unique_ptr<Wakeup> wakeup;
   Queue queue;
@@ -91,14 +93,14 @@ DeferredCleanup& DeferredCleanup::Process() {
   return *instance;
 }
 
-void DeferredCleanup::Start(std::unique_ptr<Wakeup> wakeup) {
+void DeferredCleanup::Start(std::unique_ptr<Wakeup> wakeup, const CleanupOptions& options) {
   if (wakeup == nullptr) {
     throw std::invalid_argument("DeferredCleanup::Start: no wakeup was given");
   }
   if (parts_.load(std::memory_order_acquire) != nullptr) {
     throw std::logic_error("DeferredCleanup::Start: the cleanup of this process has been started before");
   }
-  parts_.store(new Parts(std::move(wakeup)), std::memory_order_release);
+  parts_.store(new Parts(std::move(wakeup), options), std::memory_order_release);
 }
 
 void DeferredCleanup::RequireStarted() const {

@@ -19,18 +19,20 @@ namespace holdfast::cleanup {
 using Item = CleanupItem<StandardAtomics>;
 using Queue = CleanupQueue<StandardAtomics>;
 
+struct CleanupOptions {
+  // An accepted wakeup that did not run within this time is presumed lost when a safe entry looks, and asked for once
+  // more; after each such guess the time doubles until one runs, since the host may only be busy.
+  std::chrono::milliseconds presumed_lost_after{10'000};
+};
+
 // Thread safety: all members from any thread, except Start, which is called once and happens before all else.
 class DeferredCleanup {
  public:
-  // An accepted wakeup that did not run within this time is presumed lost when a safe entry looks; after each such
-  // guess the time doubles until one runs, since the host may only be busy.
-  static constexpr std::chrono::milliseconds kPresumedLostAfter{1000};
-
   // Never destroyed: a late callback must find it whole.
   static DeferredCleanup& Process();
 
   // Sets the wakeup. Throws std::logic_error if there is one already, std::invalid_argument for none.
-  void Start(std::unique_ptr<Wakeup> wakeup);
+  void Start(std::unique_ptr<Wakeup> wakeup, const CleanupOptions& options = {});
 
   // Throws std::logic_error before Start: nothing would ever release a payload.
   void RequireStarted() const;

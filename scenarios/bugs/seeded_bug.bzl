@@ -45,7 +45,7 @@ def seeded_bug(name, scenarios):
         cmd = " && ".join([
             "root=$(RULEDIR)/" + name,
         ] + [
-            "mkdir -p $$(dirname $$root/{0}) && cp $(location {1}) $$root/{0} && chmod u+w $$root/{0}".format(file, _label(file))
+            "install -D --mode=644 $(location {1}) $$root/{0}".format(file, _label(file))
             for file in files
         ] + [
             "patch --silent --strip=1 --fuzz=0 --directory=$$root < $(location %s)" % patch,

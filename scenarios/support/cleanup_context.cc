@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "lib/cleanup/deferred_cleanup.h"
 #include "lib/cleanup/wakeups.h"
 
 namespace holdfast::scenarios {
@@ -43,8 +42,8 @@ class ObservedWakeup : public Wakeup {
 
 bool InsideCleanup() noexcept { return drain_depth > 0; }
 
-void StartCleanup(harness::Context& context, std::unique_ptr<Wakeup> wakeup) {
-  DeferredCleanup::Process().Start(std::make_unique<ObservedWakeup>(std::move(wakeup)));
+void StartCleanup(harness::Context& context, std::unique_ptr<Wakeup> wakeup, const cleanup::CleanupOptions& options) {
+  DeferredCleanup::Process().Start(std::make_unique<ObservedWakeup>(std::move(wakeup)), options);
   context.SettleAtEnd([] { DrainNow(); });
 }
 

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "harness/scenario/context.h"
+#include "lib/cleanup/deferred_cleanup.h"
 #include "lib/cleanup/wakeup.h"
 
 namespace holdfast::scenarios {
@@ -15,7 +16,8 @@ bool InsideCleanup() noexcept;
 
 // Starts the process's cleanup with `wakeup`, whose drains InsideCleanup then knows of. What is queued at the end of
 // the scenario is drained before anything counts as leaked.
-void StartCleanup(harness::Context& context, std::unique_ptr<cleanup::Wakeup> wakeup);
+void StartCleanup(harness::Context& context, std::unique_ptr<cleanup::Wakeup> wakeup,
+                  const cleanup::CleanupOptions& options = {});
 
 // With drains only where the scenario calls DrainNow: what happens when is then exact.
 void StartManualCleanup(harness::Context& context);

@@ -14,12 +14,13 @@ std::atomic<HostSession*> current{nullptr};
 
 }  // namespace
 
-HostSession::HostSession(harness::Context& context, int minor_version, std::function<void()> before_add)
+HostSession::HostSession(harness::Context& context, int minor_version, std::function<void()> before_add,
+                         const cleanup::CleanupOptions& options)
     : context_(context),
       before_add_(std::move(before_add)),
       host_({.minor_version = minor_version, .decide = [this](const char* site) { return Decide(site); }}) {
   current = this;
-  StartCleanup(context, std::make_unique<cleanup::PendingCallWakeup>(&AddPendingCall));
+  StartCleanup(context, std::make_unique<cleanup::PendingCallWakeup>(&AddPendingCall), options);
 }
 
 HostSession::~HostSession() {

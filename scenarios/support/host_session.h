@@ -8,6 +8,7 @@
 
 #include "fault/host/host_model.h"
 #include "harness/scenario/context.h"
+#include "lib/cleanup/deferred_cleanup.h"
 
 namespace holdfast::scenarios {
 
@@ -17,7 +18,8 @@ class HostSession {
   // Starts the cleanup with the host's pending calls as its wakeup. `before_add` runs in each thread that adds a call,
   // when it has passed all checks of its own and before the host is touched. REQUIRES: the calling thread is the host's
   // main thread.
-  HostSession(harness::Context& context, int minor_version, std::function<void()> before_add = {});
+  HostSession(harness::Context& context, int minor_version, std::function<void()> before_add = {},
+              const cleanup::CleanupOptions& options = {});
 
   // In the order that the library asks for: its shutdown first, the host afterwards.
   ~HostSession();

@@ -237,7 +237,8 @@ class BazelTest(RunTest):
             **{name: str(path) for name, path in files.items()},
         )
         self.assert_ended(answer, 5)
-        self.assertEqual("A1.good", ElementTree.parse(files["XML_OUTPUT_FILE"]).getroot().find("testsuite").get("name"))  # type: ignore[union-attr]
+        suite = ElementTree.parse(files["XML_OUTPUT_FILE"]).getroot().find("testsuite")
+        self.assertEqual("A1.good", suite.get("name") if suite is not None else None)
         self.assertTrue(files["TEST_SHARD_STATUS_FILE"].exists())
         self.assertFalse(files["TEST_PREMATURE_EXIT_FILE"].exists())
         self.assertIn("alloc:fail", files["TEST_WARNINGS_OUTPUT_FILE"].read_text())

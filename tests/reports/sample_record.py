@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from reports import record
 
 REPRODUCE = (
@@ -21,7 +23,8 @@ def _case(scenario: str, variant: str, verdict: str, **fields: object) -> record
         "duration_ms": 12.5,
         "peak_rss_mb": 9.0,
     }
-    return record.Case(scenario=scenario, variant=variant, verdict=verdict, **{**defaults, **fields})  # type: ignore[arg-type]
+    values: dict[str, Any] = {**defaults, **fields}
+    return record.Case(scenario=scenario, variant=variant, verdict=verdict, **values)
 
 
 def sample_record() -> record.Record:
