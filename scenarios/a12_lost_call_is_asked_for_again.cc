@@ -2,7 +2,6 @@
 //
 // Intent: the plan loses the accepted call. The library believes a wakeup to be outstanding, so no later payload asks
 // for one. A safe entry that finds the call overdue must ask again; the one that the host then runs drains everything.
-// As long as the call is not overdue, nothing may be asked for a second time: the host may only be busy.
 //
 // Interleaving: one thread; the time after which a call counts as overdue is set to a few milliseconds.
 //

@@ -145,6 +145,7 @@ void CheckLoad(harness::Context& context, const DeviceSession& device, HostSessi
   ReleaseCounter counter;
   std::atomic<int> running{kThreads};
   std::vector<std::jthread> threads;
+  threads.reserve(kThreads);
   for (int i = 0; i < kThreads; ++i) {
     threads.push_back(context.StartThread(kFirstOrdinal + i, [&] {
       device.MakeCurrent();

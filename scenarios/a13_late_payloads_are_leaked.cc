@@ -71,6 +71,7 @@ void Run(harness::Context& context) {
   std::deque<OwnerProbe> late_owners(kThreads);
   BlockingCallback blocking;
   std::vector<GraphDefinition> late_graphs;
+  late_graphs.reserve(kThreads);
   for (OwnerProbe& owner : late_owners) {
     late_graphs.push_back(GraphOwnedBy(owner));
   }
@@ -85,6 +86,7 @@ void Run(harness::Context& context) {
   source.reset();
   executable.reset();
   std::vector<std::jthread> threads;
+  threads.reserve(kThreads);
   for (int i = 0; i < kThreads; ++i) {
     threads.push_back(context.StartThread(i + 1, [&device, graph = std::optional(std::move(late_graphs[i]))]() mutable {
       device.MakeCurrent();

@@ -79,7 +79,7 @@ void CheckFailedAllocations(harness::Context& context, GraphDefinition& graph) {
     context.Check(NodeCount(graph) == (added ? 1 : 0), "an addition without memory adds no node");
     context.Check(owner.releases() == (added ? 0 : 1), "an addition without memory keeps no owner");
   }
-  context.RequireFaults("alloc", 3);
+  context.RequireFaults("alloc", 4);
   context.Count("failed_allocations", attempts);
 }
 

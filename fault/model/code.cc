@@ -115,12 +115,13 @@ KernelArguments::KernelArguments(const Kernel& kernel, void** parameters, void**
     const void* buffer = nullptr;
     std::size_t bytes = 0;
     for (void** item = extra; *item != CU_LAUNCH_PARAM_END; item += 2) {
-      if (*item == CU_LAUNCH_PARAM_BUFFER_POINTER)
+      if (*item == CU_LAUNCH_PARAM_BUFFER_POINTER) {
         buffer = item[1];
-      else if (*item == CU_LAUNCH_PARAM_BUFFER_SIZE)
+      } else if (*item == CU_LAUNCH_PARAM_BUFFER_SIZE) {
         bytes = *static_cast<std::size_t*>(item[1]);
-      else
+      } else {
         throw Refusal{CUDA_ERROR_INVALID_VALUE};
+      }
     }
     Require(buffer != nullptr && bytes >= block->bytes.size());
     std::memcpy(block->bytes.data(), buffer, block->bytes.size());
@@ -205,10 +206,11 @@ void UnloadAllCode() {
     for (const auto& [image, owner] : code.images) images.push_back(image);
   }
   for (Image* image : images) {
-    if (image->module != nullptr)
+    if (image->module != nullptr) {
       UnloadModule(image->module);
-    else
+    } else {
       UnloadLibrary(image->library);
+    }
   }
 }
 

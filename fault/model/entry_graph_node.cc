@@ -135,10 +135,11 @@ CUresult cuGraphNodeSetParams(CUgraphNode node, CUgraphNodeParams* parameters) {
         throw Refusal{CUDA_ERROR_NOT_SUPPORTED};  // fact N7
       }
       if (type == CU_GRAPH_NODE_TYPE_CONDITIONAL) throw Unmodelled{};
-      if (type == CU_GRAPH_NODE_TYPE_GRAPH)
+      if (type == CU_GRAPH_NODE_TYPE_GRAPH) {
         SetChildGraph(changed, parameters->graph.graph, &dropped);
-      else
+      } else {
         changed.parameters = MakeParameters(*parameters);
+      }
     }
     DropAll(dropped);
   });

@@ -37,7 +37,7 @@ CUgraphExec Executable::Instantiate(Graph& graph, std::uint64_t flags, CUgraphNo
   executable->shared_->program = Compile(graph, error_node);
   Hold(graph, 0, &executable->holdings_);
   const CUgraphExec handle = Handles().Insert(executable.get());
-  executable.release();
+  static_cast<void>(executable.release());  // The handle owns it now.
   return handle;
 }
 

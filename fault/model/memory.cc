@@ -127,12 +127,13 @@ bool Run(const Fill& fill) {
   if (allocation == nullptr) return false;
   for (std::size_t y = 0; y < fill.height; ++y) {
     void* row = reinterpret_cast<void*>(fill.destination + y * fill.pitch);
-    if (fill.element_bytes == 1)
+    if (fill.element_bytes == 1) {
       FillRow<std::uint8_t>(row, fill.value, fill.width);
-    else if (fill.element_bytes == 2)
+    } else if (fill.element_bytes == 2) {
       FillRow<std::uint16_t>(row, fill.value, fill.width);
-    else
+    } else {
       FillRow<std::uint32_t>(row, fill.value, fill.width);
+    }
   }
   return true;
 }

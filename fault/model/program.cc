@@ -130,10 +130,11 @@ class NodeRunner {
 void RunNested(const Program& program, const EventBindings& bindings, std::size_t* next_binding) {
   for (const std::uint32_t position : program.order) {
     const ProgramNode& node = program.nodes[position];
-    if (node.child != nullptr)
+    if (node.child != nullptr) {
       RunNested(*node.child, bindings, next_binding);
-    else if (node.enabled)
+    } else if (node.enabled) {
       std::visit(NodeRunner(bindings, next_binding), node.parameters);
+    }
   }
 }
 

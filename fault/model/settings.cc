@@ -10,26 +10,28 @@ namespace holdfast::fault::model {
 namespace {
 
 bool ParseDelivery(std::string_view value, Delivery* delivery) {
-  if (value == "inline")
+  if (value == "inline") {
     *delivery = Delivery::kInline;
-  else if (value == "thread")
+  } else if (value == "thread") {
     *delivery = Delivery::kThread;
-  else if (value == "held")
+  } else if (value == "held") {
     *delivery = Delivery::kHeld;
-  else if (value == "mixed")
+  } else if (value == "mixed") {
     *delivery = Delivery::kMixed;
-  else
+  } else {
     return false;
+  }
   return true;
 }
 
 bool ParseReuse(std::string_view value, HandleReuse* reuse) {
-  if (value == "at-once")
+  if (value == "at-once") {
     *reuse = HandleReuse::kAtOnce;
-  else if (value == "never")
+  } else if (value == "never") {
     *reuse = HandleReuse::kNever;
-  else
+  } else {
     return false;
+  }
   return true;
 }
 

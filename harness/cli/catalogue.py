@@ -44,7 +44,12 @@ def list_scenarios(program: Path, environment: Mapping[str, str]) -> list[Scenar
     command = [str(program), "--list"]
     try:
         answer = subprocess.run(
-            command, env=dict(environment), stdin=subprocess.DEVNULL, capture_output=True, timeout=_LIST_SECONDS
+            command,
+            env=dict(environment),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_LIST_SECONDS,
+            check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as problem:
         raise HarnessError(f"{program.name} --list did not work: {problem}") from None

@@ -129,7 +129,7 @@ def _ask(program: str, *arguments: str) -> str:
         return ""
     try:
         answer = subprocess.run(
-            [path, *arguments], stdin=subprocess.DEVNULL, capture_output=True, timeout=_PROGRAM_SECONDS
+            [path, *arguments], stdin=subprocess.DEVNULL, capture_output=True, timeout=_PROGRAM_SECONDS, check=False
         )
     except (OSError, subprocess.TimeoutExpired):
         return ""

@@ -47,7 +47,9 @@ def probe_driver(library: str = REAL_LIBRARY) -> ProbeResult:
     """Tries a driver library in a process of its own. Never raises for what the library does."""
     command = [sys.executable, "-I", str(Path(__file__).absolute().with_name("driver_probe.py")), library]
     try:
-        answer = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_PROBE_SECONDS)
+        answer = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_PROBE_SECONDS, check=False
+        )
     except subprocess.TimeoutExpired:
         return ProbeResult(error=f"{library} did not answer within {_PROBE_SECONDS} s")
     try:

@@ -77,7 +77,9 @@ class PlanBuilder:
         """The normalised document and the digest of what `arguments` ask for, with `text` on the standard input."""
         command = [str(self._tool), *arguments]
         try:
-            answer = subprocess.run(command, input=text.encode(), capture_output=True, timeout=_TOOL_SECONDS)
+            answer = subprocess.run(
+                command, input=text.encode(), capture_output=True, timeout=_TOOL_SECONDS, check=False
+            )
         except (OSError, subprocess.TimeoutExpired) as problem:
             raise HarnessError(f"{self._tool.name} did not work: {problem}") from None
         message = answer.stderr.decode(errors="replace").strip().removeprefix("holdfast: ")

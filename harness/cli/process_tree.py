@@ -73,7 +73,7 @@ def members(leader: int, processes: dict[int, Process]) -> list[Process]:
         walk: Process | None = process
         steps = 0
         while walk and steps < len(processes):
-            if walk.pid == leader or walk.session == leader or walk.pid in found:
+            if leader in (walk.pid, walk.session) or walk.pid in found:
                 found[process.pid] = process
                 break
             walk = processes.get(walk.parent)

@@ -30,6 +30,10 @@ from reports import record
 _SANITIZER_MARKS = {"address": b"__asan_init", "thread": b"__tsan_init", "undefined": b"__ubsan_handle"}
 
 
+def _now() -> str:
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
 @dataclasses.dataclass(frozen=True)
 class Console:
     """The two streams of the command."""
@@ -56,7 +60,7 @@ class Session:
     sanitizers: tuple[str, ...]
     artifacts: Path | None
     started: float = dataclasses.field(default_factory=time.monotonic)
-    started_at: str = dataclasses.field(default_factory=lambda: _now())
+    started_at: str = dataclasses.field(default_factory=_now)
 
     def header(self) -> list[str]:
         """The first lines of a run. The seed is in the very first."""
@@ -89,7 +93,8 @@ class Session:
     def _options(self) -> dict[str, record.Option]:
         durations = ("--timeout", "--max-total-time")
         resolved = {}
-        for name, value in self.invocation.values.items():
+        for name, given in self.invocation.values.items():
+            value = given
             source = self.invocation.sources[name]
             if name == "--seed":
                 value = format_seed(self.seed)
@@ -196,7 +201,3 @@ def _refuse_too_long(invocation: Invocation, bazel: BazelEnvironment) -> None:
                 f"{option}={format_duration(asked)} is {over} more than TEST_TIMEOUT leaves ({left}); "
                 "raise the test's timeout or lower the option"
             )
-
-
-def _now() -> str:
-    return datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

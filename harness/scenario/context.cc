@@ -103,8 +103,8 @@ void Context::Skip(const std::string& reason) {
 
 void Context::Count(const std::string& name, std::uint64_t value) { WriteCounter(name, value); }
 
-bool Context::Await(const std::function<bool()>& condition) const {
-  const auto deadline = std::chrono::steady_clock::now() + kDeadline;
+bool Context::AwaitFor(std::chrono::milliseconds limit, const std::function<bool()>& condition) const {
+  const auto deadline = std::chrono::steady_clock::now() + limit;
   while (!condition()) {
     if (std::chrono::steady_clock::now() > deadline) {
       return condition();

@@ -61,7 +61,10 @@ class Context {
   void Count(const std::string& name, std::uint64_t value);
 
   // Waits for `condition`, looking again and again; false if kDeadline passes first.
-  bool Await(const std::function<bool()>& condition) const;
+  bool Await(const std::function<bool()>& condition) const { return AwaitFor(kDeadline, condition); }
+
+  // The same with a limit of its own, for what must not happen: it gets that long to happen.
+  bool AwaitFor(std::chrono::milliseconds limit, const std::function<bool()>& condition) const;
 
   // Await that is itself a check.
   void CheckEventually(const std::function<bool()>& condition, const std::string& contract,

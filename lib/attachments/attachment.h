@@ -18,7 +18,11 @@ namespace holdfast::attachments {
 class Attachment : private cleanup::Item {
  public:
   struct Destroyer {
-    void operator()(Attachment* attachment) const noexcept { Destroy(attachment); }
+    // CUDA does not know of it: it goes here and now.
+    void operator()(Attachment* attachment) const noexcept {
+      Destroy(attachment);
+      cleanup::DeferredCleanup::Process().CountReleasedDirectly();
+    }
   };
   using Pointer = std::unique_ptr<Attachment, Destroyer>;
 
@@ -36,9 +40,6 @@ class Attachment : private cleanup::Item {
   // The user object that owns this, once it has been made.
   CUuserObject user_object() const noexcept { return user_object_; }
   void set_user_object(CUuserObject user_object) noexcept { user_object_ = user_object; }
-
-  // For a list of attachments that a graph failed to let go of; see GraphBox.
-  Attachment* next_unreleased = nullptr;
 
  private:
   explicit Attachment(std::size_t owner_count) noexcept : cleanup::Item(&ReleaseItem), owner_count_(owner_count) {}

@@ -35,23 +35,8 @@ std::vector<OpaqueHandle> GraphBox::OwnersOf(CUgraphNode node) const {
 }
 
 void GraphBox::ReleaseReference(Attachment* attachment) noexcept {
-  // Success may destroy the attachment inside the call: read what is needed first, touch nothing afterwards.
-  const CUresult result = GetDriver().cuGraphReleaseUserObject(graph_, attachment->user_object(), 1u);
-  if (result != CUDA_SUCCESS) {
-    driver::ReportCleanupFailure("cuGraphReleaseUserObject", result, graph_);
-    attachment->next_unreleased = first_unreleased_;
-    first_unreleased_ = attachment;
-  }
-}
-
-void GraphBox::RetryReleases() noexcept {
-  Attachment* attachment = first_unreleased_;
-  first_unreleased_ = nullptr;
-  while (attachment != nullptr) {
-    Attachment* next = attachment->next_unreleased;
-    ReleaseReference(attachment);
-    attachment = next;
-  }
+  driver::ReportCleanupFailure("cuGraphReleaseUserObject",
+                               GetDriver().cuGraphReleaseUserObject(graph_, attachment->user_object(), 1u), graph_);
 }
 
 }  // namespace holdfast::attachments

@@ -48,17 +48,13 @@ class GraphBox {
 
   GraphBox() = default;
 
-  // Gives up the graph's reference to an attachment that the index no longer names. If the driver refuses, the graph
-  // goes on holding it: it is noted and given up at the next opportunity, at the latest with the graph.
-  // ENSURES: `attachment` may be gone.
+  // Gives up the graph's reference to an attachment that the index no longer names. A driver that refuses may have done
+  // it or not, so it is neither tried again nor looked at again: at worst the graph goes on holding it until it is
+  // destroyed. ENSURES: `attachment` may be gone.
   void ReleaseReference(Attachment* attachment) noexcept;
-
-  // Tries the refused ones again.
-  void RetryReleases() noexcept;
 
   CUgraph graph_ = nullptr;
   AttachmentIndex index_;
-  Attachment* first_unreleased_ = nullptr;
 };
 
 }  // namespace holdfast::attachments

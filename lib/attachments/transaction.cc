@@ -19,7 +19,6 @@ AttachmentTransaction::AttachmentTransaction(GraphBox& box, std::span<const Opaq
   if (!GetDriver().cuGraphReleaseUserObject.available()) {
     throw driver::DriverError("cuGraphReleaseUserObject", CUDA_ERROR_NOT_SUPPORTED, "preparing an attachment");
   }
-  box_.RetryReleases();
   if (owners.empty()) {
     return;
   }

@@ -33,9 +33,8 @@ class AttachmentTransaction {
 
   // Makes the prepared owners those of `node`, in place of the ones it had, which the graph then lets go of.
   // REQUIRES: the driver call has succeeded; called once.
-  // ENSURES: the index is changed before the old reference is given up. If the driver refuses to give that up, the old
-  // owners stay with the graph until it can be tried again, at the latest until the graph is destroyed; the failure is
-  // reported.
+  // ENSURES: the index is changed before the old reference is given up. If the driver refuses that, the failure is
+  // reported and the old owners stay, at the longest until the graph is destroyed.
   void Commit(CUgraphNode node) noexcept;
 
  private:

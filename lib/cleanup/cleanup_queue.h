@@ -10,7 +10,8 @@
 //     so the push happens before the list is taken, and the drain sees the item;
 //   wakeup first: the producer reads false and asks for a wakeup of its own.
 // A store in place of either exchange would break this even on x86, where a store may pass a later load.
-// Drain leaves the flag alone: a wakeup that is outstanding stays so, and there is never a second one.
+// Drain leaves the flag alone: a wakeup that is outstanding stays so, and no second one is asked for. (The one
+// exception is RequestAgain, for a wakeup that the host is thought to have lost.)
 //
 // A refused wakeup puts the flag back and then tells `on_refusal`, whose thread asks again (RequestIfNeeded) until the
 // host accepts. It is told after the flag is back: producers that came while the flag was up have left by then.
@@ -56,6 +57,9 @@ class CleanupQueue {
   // How many payloads one drain releases before it lets the host go on and asks for another wakeup.
   static constexpr std::size_t kBatchItemsMax = 1024;
 
+  // How many drains shutdown makes before it closes the gate whatever is left.
+  static constexpr std::size_t kShutdownDrainsMax = 1024;
+
   // What is told that a wakeup was refused: as a Wakeup's Request, it must not block, allocate or lock.
   struct RefusalFunction {
     void (*call)(void* argument) noexcept = nullptr;
@@ -97,8 +101,8 @@ class CleanupQueue {
     if (!gate_.Enter()) {
       return;
     }
-    if (HasWork() && wakeup_.Request()) {
-      wakeups_requested_.Add(1);
+    if (HasWork()) {
+      RequestFromHost();
     }
     gate_.Leave();
   }
@@ -127,15 +131,18 @@ class CleanupQueue {
     gate_.Leave();
   }
 
-  // Releases everything that is queued, then closes the gate, waiting for the threads inside, then releases what they
-  // still brought. False, having done nothing, if it was shut down before.
+  // Releases what is queued, then closes the gate, waiting for the threads inside, then releases what they still
+  // brought. Releases may bring further payloads: kShutdownDrainsMax bounds how often it looks again. False, having
+  // done nothing, if it was shut down before or another thread is at it: then only that thread knows when it is done.
   // REQUIRES: the host is still whole; the caller is not inside a release.
   // ENSURES: later payloads are kept unreleased and counted; the wakeup is not requested again.
   bool Shutdown() noexcept {
     if (gate_.IsClosed()) {
       return false;
     }
-    Drain();
+    for (std::size_t drains = 0; drains < kShutdownDrainsMax && HasWork(); ++drains) {
+      Drain();
+    }
     if (!gate_.Close()) {
       return false;
     }
@@ -178,12 +185,13 @@ class CleanupQueue {
 
   enum DrainState : std::uint32_t { kIdle, kDraining, kDrainingAndAskedAgain };
 
-  // True if a wakeup is outstanding when it returns. REQUIRES: inside the gate.
+  // True if a wakeup is outstanding, or another thread is about to ask for one and will see to it if it is refused.
+  // REQUIRES: inside the gate.
   // Memory ordering: acq_rel on every exchange of the flag, as the head of this file argues.
-  bool RequestWakeup() noexcept {
-    if (scheduled_.exchange(true, std::memory_order_acq_rel)) {
-      return true;
-    }
+  bool RequestWakeup() noexcept { return scheduled_.exchange(true, std::memory_order_acq_rel) || RequestFromHost(); }
+
+  // REQUIRES: inside the gate, and the flag is up.
+  bool RequestFromHost() noexcept {
     if (wakeup_.Request()) {
       wakeups_requested_.Add(1);
       return true;
@@ -205,6 +213,8 @@ class CleanupQueue {
     std::size_t items_left = kBatchItemsMax;
     do {
       AppendToBacklog(list_.TakeAll());
+      // Memory ordering: as below. What was taken and not yet released is work still.
+      has_backlog_.store(backlog_first_ != nullptr, std::memory_order_release);
       items_left -= ReleaseBatch(items_left);
       // Memory ordering: release, paired with HasWork. This thread alone writes it while it drains.
       has_backlog_.store(backlog_first_ != nullptr, std::memory_order_release);

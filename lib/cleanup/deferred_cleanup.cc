@@ -2,6 +2,7 @@
 
 #include <cuda.h>
 
+#include <mutex>
 #include <new>
 #include <stdexcept>
 #include <utility>
@@ -23,27 +24,32 @@ class RelaxedCaptureScope : public BatchScope {
  public:
   void BeforeBatch() noexcept override {
     inside_batch = true;
-    Exchange();
+    mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;
+    exchanged_ = Exchange();
   }
 
   void AfterBatch() noexcept override {
-    Exchange();
-    mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;
+    if (exchanged_) {
+      Exchange();
+    }
     inside_batch = false;
   }
 
  private:
-  void Exchange() noexcept {
+  // Swaps mode_ with the thread's mode. False if the driver refused, or there is none: then there is no capture either.
+  bool Exchange() noexcept {
     try {
-      driver::ReportCleanupFailure("cuThreadExchangeStreamCaptureMode",
-                                   driver::GetDriver().cuThreadExchangeStreamCaptureMode(&mode_), nullptr);
+      const CUresult result = driver::GetDriver().cuThreadExchangeStreamCaptureMode(&mode_);
+      driver::ReportCleanupFailure("cuThreadExchangeStreamCaptureMode", result, nullptr);
+      return result == CUDA_SUCCESS;
     } catch (const std::exception&) {
-      // No driver: then there is no capture either.
+      return false;
     }
   }
 
-  // The mode to set; after an exchange, the one that was. One thread drains at a time, and only it comes here.
+  // Touched by the draining thread alone, and there is one at a time.
   CUstreamCaptureMode mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;
+  bool exchanged_ = false;
 };
 
 }  // namespace
@@ -61,29 +67,39 @@ struct DeferredCleanup::Parts {
 
   static void RunDrain(void* parts) noexcept { static_cast<Parts*>(parts)->queue.DrainForWakeup(); }
 
-  // Whether the outstanding wakeup has not run for too long. Any thread may ask; a race between two of them
-  // costs one wakeup too many at the most.
-  // Memory ordering: relaxed, the three numbers are a guess's notes and guard nothing.
+  // Whether the outstanding wakeup has not run for too long. One thread guesses at a time; the others are told no.
   bool PresumeLost() noexcept {
-    const std::uint64_t run = queue.Counters().wakeups_run;
-    const Clock::rep now = Clock::now().time_since_epoch().count();
-    if (!queue.IsScheduled() || wakeups_run_seen.exchange(run, std::memory_order_relaxed) != run) {
-      waiting_since.store(now, std::memory_order_relaxed);
-      patience.store(Clock::duration(options.presumed_lost_after).count(), std::memory_order_relaxed);
+    const std::unique_lock lock(guess_mutex, std::try_to_lock);
+    if (!lock.owns_lock()) {
       return false;
     }
-    const Clock::rep waited = now - waiting_since.load(std::memory_order_relaxed);
-    Clock::rep limit = patience.load(std::memory_order_relaxed);
-    return waited >= limit && patience.compare_exchange_strong(limit, 2 * limit, std::memory_order_relaxed);
+    const std::uint64_t run = queue.Counters().wakeups_run;
+    const Clock::time_point now = Clock::now();
+    if (!queue.IsScheduled() || run != wakeups_run_seen) {
+      wakeups_run_seen = run;
+      waiting_since = now;
+      patience = options.presumed_lost_after;
+      return false;
+    }
+    if (now - waiting_since < patience) {
+      return false;
+    }
+    patience *= 2;
+    return true;
   }
 
   const CleanupOptions options;
   RelaxedCaptureScope batch_scope;
   const std::unique_ptr<Wakeup> wakeup;
   Queue queue;
-  std::atomic<std::uint64_t> wakeups_run_seen{~std::uint64_t{0}};
-  std::atomic<Clock::rep> waiting_since{0};
-  std::atomic<Clock::rep> patience{0};
+
+  // Never waited for, and never taken in a callback: only a safe entry tries it.
+  std::mutex guess_mutex;
+  // Guarded by guess_mutex.
+  std::uint64_t wakeups_run_seen = ~std::uint64_t{0};
+  Clock::time_point waiting_since{};
+  std::chrono::milliseconds patience{0};
+
   RetryThread retry;
 };
 
@@ -139,6 +155,15 @@ bool DeferredCleanup::Shutdown() noexcept {
 bool DeferredCleanup::HasWork() const noexcept {
   const Parts* parts = parts_.load(std::memory_order_acquire);
   return parts != nullptr && parts->queue.HasWork();
+}
+
+void DeferredCleanup::CountReleasedDirectly() noexcept {
+  // Memory ordering: relaxed, a statistic that orders nothing.
+  released_directly_.fetch_add(1, std::memory_order_relaxed);
+}
+
+std::uint64_t DeferredCleanup::ReleasedDirectly() const noexcept {
+  return released_directly_.load(std::memory_order_relaxed);
 }
 
 CleanupCounters DeferredCleanup::Counters() const noexcept {

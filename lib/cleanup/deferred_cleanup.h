@@ -45,15 +45,20 @@ class DeferredCleanup {
   void Drain() noexcept;
 
   // Last drain, then the end of all contact with the host; waits for threads that are in contact. False, having
-  // done nothing, before Start, when shut down already, and when called by an owner's destructor inside a drain, where
-  // waiting would be for ever.
+  // done nothing, before Start, when shut down already or while another thread is at it (the host must stay until that
+  // one is done), and when called by an owner's destructor inside a drain, where waiting would be for ever.
   bool Shutdown() noexcept;
 
-  // What was enqueued but not released by the time of the call.
+  // Whether anything is enqueued and not yet released.
   bool HasWork() const noexcept;
 
   // Zeroes before Start.
   CleanupCounters Counters() const noexcept;
+
+  // Payloads that CUDA never came to know of are destroyed by who made them, and counted here: enqueued + released
+  // directly is what was made and is gone from CUDA.
+  void CountReleasedDirectly() noexcept;
+  std::uint64_t ReleasedDirectly() const noexcept;
 
   // The destructor that every user object of ours is created with; `item` is the payload's Item.
   static void OnUserObjectDestroyed(void* item) noexcept;
@@ -68,6 +73,8 @@ class DeferredCleanup {
   // Set once by Start, never freed.
   // Memory ordering: release in Start, acquire everywhere: who sees the pointer sees the queue whole.
   std::atomic<Parts*> parts_{nullptr};
+
+  std::atomic<std::uint64_t> released_directly_{0};
 };
 
 }  // namespace holdfast::cleanup

@@ -15,6 +15,7 @@ void RetryThread::Stop() noexcept {
   // Memory ordering: release, paired with the acquire loads in Run.
   stopping_.store(true, std::memory_order_release);
   alerts_.Release();
+  stop_.Release();
   thread_.join();
 }
 
@@ -22,7 +23,7 @@ void RetryThread::Run() noexcept {
   while (true) {
     alerts_.Acquire();
     while (!stopping_.load(std::memory_order_acquire) && !retry_()) {
-      alerts_.AcquireFor(kInterval);
+      stop_.AcquireFor(kInterval);
     }
     if (stopping_.load(std::memory_order_acquire)) {
       return;

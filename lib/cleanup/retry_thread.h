@@ -35,6 +35,8 @@ class RetryThread {
 
   const std::function<bool()> retry_;
   StandardAtomics::Semaphore alerts_;
+  // Apart from the alerts: an attempt that is refused alerts again, and must not cut the pause after it short.
+  StandardAtomics::Semaphore stop_;
   std::atomic<bool> stopping_{false};
   std::thread thread_;
 };

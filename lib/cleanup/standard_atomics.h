@@ -62,11 +62,11 @@ struct StandardAtomics {
     // False when `limit` passed first.
     bool AcquireFor(std::chrono::milliseconds limit) noexcept {
       timespec deadline{};
-      clock_gettime(CLOCK_REALTIME, &deadline);
+      clock_gettime(CLOCK_MONOTONIC, &deadline);
       const std::int64_t nanoseconds = deadline.tv_nsec + std::chrono::nanoseconds(limit).count();
       deadline.tv_sec += nanoseconds / 1'000'000'000;
       deadline.tv_nsec = nanoseconds % 1'000'000'000;
-      while (sem_timedwait(&semaphore_, &deadline) != 0) {
+      while (sem_clockwait(&semaphore_, CLOCK_MONOTONIC, &deadline) != 0) {
         if (errno == ETIMEDOUT) {
           return false;
         }

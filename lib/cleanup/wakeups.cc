@@ -2,7 +2,7 @@
 
 namespace holdfast::cleanup {
 
-WorkerWakeup::~WorkerWakeup() { Stop(); }
+WorkerWakeup::~WorkerWakeup() { WorkerWakeup::Stop(); }
 
 void WorkerWakeup::Start(DrainFunction drain) {
   thread_ = std::thread([this, drain] { Run(drain); });

@@ -84,11 +84,8 @@ void GraphExec::Close() {
     return;
   }
   const CUresult result = GetDriver().cuGraphExecDestroy(raw);
-  if (result != CUDA_SUCCESS) {
-    record_->raw = raw;
-    throw driver::DriverError("cuGraphExecDestroy", result, "closing an executable");
-  }
   cleanup::DeferredCleanup::Process().OnSafeEntry();
+  Check("cuGraphExecDestroy", result, "closing an executable");
 }
 
 void GraphExec::RequireOpen(const char* operation) const {

@@ -33,6 +33,7 @@ class GraphExec {
   void Update(const GraphDefinition& source);
 
   // Destroys the executable at once; launches in flight go on and keep what they need. A second call does nothing.
+  // Throws DriverError when the driver refuses: the executable counts as closed all the same, since it may be gone.
   void Close();
 
  private:

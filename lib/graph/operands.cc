@@ -58,7 +58,9 @@ KernelArguments& KernelArguments::Add(const DeviceMemoryHandle& memory) {
 }
 
 KernelArguments& KernelArguments::AddOwner(OpaqueHandle owner) {
-  owners_.push_back(std::move(owner));
+  if (owner != nullptr) {
+    owners_.push_back(std::move(owner));
+  }
   return *this;
 }
 

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <type_traits>
 #include <vector>
 
 #include "lib/handles/opaque_handle.h"
@@ -65,6 +66,9 @@ class KernelArguments {
   // REQUIRES: `value` has the type of the kernel's next parameter.
   template <typename Value>
   KernelArguments& Add(const Value& value) {
+    static_assert(
+        std::is_trivially_copyable_v<Value>,
+        "the driver copies the bytes of an argument; a handle goes through its own Add, or its address and AddOwner");
     AddBytes(&value, sizeof value);
     return *this;
   }

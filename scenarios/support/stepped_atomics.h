@@ -101,7 +101,7 @@ struct SteppedAtomics {
   template <typename T>
   class Atomic {
    public:
-    Atomic(T value) : value_(ToBits(value)) {}  // NOLINT(runtime/explicit): as std::atomic
+    Atomic(T value) : value_(ToBits(value)) {}  // NOLINT(google-explicit-constructor): as std::atomic
 
     T load(std::memory_order = std::memory_order_seq_cst) const {
       SteppedWorld::Step();

@@ -111,6 +111,7 @@ class FakeTree:
             capture_output=True,
             text=True,
             timeout=120,
+            check=False,
         )
         return Answer(done.returncode, done.stdout, done.stderr)
 

@@ -84,7 +84,7 @@ class SeedTest(unittest.TestCase):
             self.assertEqual(value, parse_seed(text))
 
     def test_what_is_no_seed(self) -> None:
-        for text in ("", "-1", "0x", "ff", "1.5", "0x10000000000000000", "18446744073709551616", "１"):
+        for text in ("", "-1", "0x", "ff", "1.5", "0x10000000000000000", "18446744073709551616", "\uff11"):
             with self.subTest(text=text), self.assertRaises(ValueError):
                 parse_seed(text)
 

@@ -10,8 +10,8 @@ import dataclasses
 import json
 import sys
 import unittest
-import xml.etree.ElementTree as ElementTree
 from pathlib import Path
+from xml.etree import ElementTree
 
 TREE = Path(__file__).absolute().parents[2]
 sys.path.insert(0, str(TREE))

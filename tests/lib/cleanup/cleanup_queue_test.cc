@@ -175,6 +175,40 @@ TEST_F(CleanupQueueTest, ShutdownReleasesMoreThanOneBatch) {
   }
 }
 
+TEST_F(CleanupQueueTest, ShutdownReleasesWhatReleasesBring) {
+  TestItem third;
+  TestItem second([&] { queue_.Enqueue(&third); });
+  TestItem first([&] { queue_.Enqueue(&second); });
+  queue_.Enqueue(&first);
+  EXPECT_TRUE(queue_.Shutdown());
+  EXPECT_EQ(first.releases + second.releases + third.releases, 3);
+  EXPECT_EQ(queue_.Counters().leaked_at_shutdown, 0u);
+}
+
+TEST_F(CleanupQueueTest, WorkThatWasTakenAndNotReleasedIsWork) {
+  bool has_work = false;
+  TestItem first([&] { has_work = queue_.HasWork(); });
+  TestItem second;
+  queue_.Enqueue(&first);
+  queue_.Enqueue(&second);
+  queue_.Drain();
+  EXPECT_TRUE(has_work) << "the second one was still to be released";
+  EXPECT_FALSE(queue_.HasWork());
+}
+
+TEST_F(CleanupQueueTest, RefusedRequestForALostWakeupIsToldToo) {
+  TestItem item;
+  queue_.Enqueue(&item);
+  wakeup_.accepts = false;
+  queue_.RequestAgain();
+  EXPECT_EQ(alerts_, 1);
+  EXPECT_FALSE(queue_.IsScheduled()) << "the retry must be able to ask";
+  wakeup_.accepts = true;
+  EXPECT_TRUE(queue_.RequestIfNeeded());
+  queue_.DrainForWakeup();
+  EXPECT_EQ(item.releases, 1);
+}
+
 class CountingScope : public BatchScope {
  public:
   void BeforeBatch() noexcept override { ++before; }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <thread>
 
 #include "lib/cleanup/retry_thread.h"
@@ -83,6 +84,21 @@ TEST(RetryThreadTest, ParkedUntilAlertedAndTriesUntilSettled) {
   AwaitCount(attempts, 3);
   retry.Stop();
   EXPECT_EQ(attempts, 3) << "settled: parked again";
+}
+
+// A refused attempt alerts again by itself. That must not make the next one come at once.
+TEST(RetryThreadTest, PausesBetweenAttemptsThoughEachAlerts) {
+  std::atomic<int> attempts{0};
+  std::atomic<RetryThread*> self{nullptr};
+  RetryThread retry([&] {
+    self.load()->Alert();
+    return ++attempts == 5;
+  });
+  self = &retry;
+  const auto start = std::chrono::steady_clock::now();
+  retry.Alert();
+  AwaitCount(attempts, 5);
+  EXPECT_GE(std::chrono::steady_clock::now() - start, 4 * RetryThread::kInterval);
 }
 
 TEST(RetryThreadTest, StopsInTheMiddleOfTrying) {

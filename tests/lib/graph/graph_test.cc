@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "lib/attachments/attachment.h"
 #include "lib/cleanup/deferred_cleanup.h"
 #include "lib/cleanup/wakeups.h"
 #include "lib/driver/driver.h"
@@ -154,6 +155,12 @@ TEST_F(GraphTest, KernelArgumentsOfAnySizeKeepTheirValues) {
   EXPECT_EQ(*static_cast<std::uint8_t*>(pointers[0]), 9);
   EXPECT_EQ(static_cast<Large*>(pointers[1])->words[4], 5u);
   EXPECT_EQ(*static_cast<double*>(pointers[2]), 3.5);
+}
+
+TEST_F(GraphTest, PayloadThatCudaNeverKnewOfIsCounted) {
+  const std::uint64_t before = DeferredCleanup::Process().ReleasedDirectly();
+  attachments::Attachment::Create({}) = nullptr;
+  EXPECT_EQ(DeferredCleanup::Process().ReleasedDirectly(), before + 1);
 }
 
 TEST_F(GraphTest, CallbackThatThrowsStopsNothing) {
