@@ -36,22 +36,41 @@ class ReportFiles:
             self.write(make(), final=False)
 
     def write(self, record: Record, final: bool) -> None:
-        """Writes every report; the standard output gets the final one only. Raises HarnessError."""
+        """Writes every report; the standard output, devices and pipes get the final one only. Raises HarnessError."""
         for target in self._targets:
             content = _RENDERERS[target.format](record)
-            if target.path != STANDARD_OUTPUT:
+            if target.path == STANDARD_OUTPUT:
+                if final:
+                    sys.stdout.buffer.write(content)
+                    sys.stdout.buffer.flush()
+            elif not _is_special(Path(target.path)):
                 _replace(Path(target.path), content)
             elif final:
-                sys.stdout.buffer.write(content)
-                sys.stdout.buffer.flush()
+                _write_through(Path(target.path), content)
         self._last = time.monotonic()
 
 
+def _is_special(path: Path) -> bool:
+    """Whether something is there that must not be replaced by a file: a device, a pipe, a socket."""
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
+def _write_through(path: Path, content: bytes) -> None:
+    try:
+        with path.open("wb") as file:
+            file.write(content)
+    except OSError as problem:
+        raise HarnessError(f"the report {path} was not written: {problem.strerror}") from None
+
+
 def _replace(path: Path, content: bytes) -> None:
+    # A link stays a link: what it points to is replaced.
+    path = path.resolve()
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary.write_bytes(content)
         temporary.replace(path)
     except OSError as problem:
+        temporary.unlink(missing_ok=True)
         raise HarnessError(f"the report {path} was not written: {problem.strerror}") from None

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
 from pathlib import Path
 from typing import Any
@@ -77,6 +79,20 @@ class VerdictAndExitCodeTest(RunTest):
         answer = tree.holdfast("run", f"--driver={fake}", TEST_INFRASTRUCTURE_FAILURE_FILE=str(failure))
         self.assert_ended(answer, 3, "cannot be used")
         self.assertEqual("holdfast driver", failure.read_text().splitlines()[0])
+
+    def test_a_pipe_stays_a_pipe_and_a_link_stays_a_link(self) -> None:
+        tree = self.tree(scenario("A1.good"))
+        pipe, link, target = (tree.root / name for name in ("pipe", "link", "target"))
+        os.mkfifo(pipe)
+        link.symlink_to(target)
+        received: list[str] = []
+        reader = threading.Thread(target=lambda: received.append(pipe.read_text(encoding="utf-8")))
+        reader.start()
+        answer = tree.holdfast(*RUN, f"--report=json:{pipe}", f"--report=junit:{link}")
+        reader.join()
+        self.assertEqual(0, answer.code, answer.err)
+        self.assertTrue(pipe.is_fifo() and link.is_symlink() and target.is_file())
+        self.assertEqual(1, json.loads(received[0])["summary"]["passed"])
 
     def test_3_when_a_report_cannot_be_written_before_anything_runs(self) -> None:
         answer = self.tree(scenario("A1.good")).holdfast(*RUN, "--report=json:/proc/report.json")
