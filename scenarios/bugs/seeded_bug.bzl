@@ -57,8 +57,11 @@ def seeded_bug(name, scenarios):
         name = name + "_library",
         # One translation unit: much less to compile for each bug.
         srcs = [unity],
-        # Only true of the joined unit: types with members of an anonymous namespace.
-        copts = ["-Wno-subobject-linkage"],
+        # Only true of the joined unit: types with members of an anonymous namespace. Clang does not know the warning.
+        copts = [
+            "-Wno-unknown-warning-option",
+            "-Wno-subobject-linkage",
+        ],
         hdrs = [name + "/" + file for file in LIB_HEADERS + _SUPPORT_HEADERS],
         textual_hdrs = [name + "/" + file for file in LIB_SOURCES + _SUPPORT_SOURCES],
         includes = [name],
