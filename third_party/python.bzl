@@ -10,6 +10,8 @@ py_runtime(
     name = "runtime",
     interpreter_path = "{interpreter}",
     python_version = "PY3",
+    # The launcher that Bazel writes would ask for a plain "python", which Debian does not have.
+    stub_shebang = "#!/usr/bin/env python3",
     visibility = ["//visibility:public"],
 )
 
