@@ -1,6 +1,7 @@
 #include "fault/plan/check.h"
 
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -128,6 +129,18 @@ void CheckCircumstances(const Rule& rule) {
   }
 }
 
+// Whether the rule waits for a rule that waits for ... that waits for the rule.
+bool WaitsInACircle(std::span<const Rule> rules, std::size_t index) {
+  std::size_t next = index;
+  for (std::size_t hop = 0; hop < rules.size(); ++hop) {
+    const std::optional<Hold>& hold = rules[next].action.hold;
+    if (!hold || !hold->rule || *hold->rule >= rules.size()) return false;
+    next = *hold->rule;
+    if (next == index) return true;
+  }
+  return false;  // into a circle that the rule is not part of
+}
+
 void CheckHold(std::span<const Rule> rules, std::size_t index) {
   const Rule& rule = rules[index];
   if (!rule.action.hold) return;
@@ -136,6 +149,11 @@ void CheckHold(std::span<const Rule> rules, std::size_t index) {
     Refuse(rule, "/do/hold/rule", "there is no rule " + std::to_string(*hold.rule) + "; rules count from 0");
   }
   if (hold.rule && *hold.rule == index) Refuse(rule, "/do/hold/rule", "a rule cannot wait for itself");
+  if (WaitsInACircle(rules, index)) {
+    Refuse(rule, "/do/hold/rule",
+           "rule " + std::to_string(*hold.rule) +
+               " waits in turn for this one, so a thread that visits both may wait forever; hold one until a step");
+  }
   if (!hold.step.empty() && hold.step == rule.when.step) {
     Refuse(rule, "/do/hold/step", "holds nothing: the rule matches only once that step has been announced");
   }
@@ -203,6 +221,10 @@ bool EverySiteCovers(const Action& action, SiteId site) {
 }
 
 void CheckRules(std::span<const Rule> rules) {
+  if (rules.size() > kMostRules) {
+    Refuse(rules[kMostRules], "",
+           "is one of " + std::to_string(rules.size()) + " rules; a plan has at most " + std::to_string(kMostRules));
+  }
   for (std::size_t index = 0; index < rules.size(); ++index) {
     const Rule& rule = rules[index];
     CheckAction(rule);

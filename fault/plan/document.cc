@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cctype>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "fault/plan/plan.h"
+#include "fault/plan/words.h"
 
 namespace holdfast::fault {
 namespace {
@@ -55,6 +57,8 @@ class DocumentBuilder : public nlohmann::json_sax<nlohmann::json> {
     return Add(std::move(item));
   }
   bool number_float(number_float_t /*value*/, const string_t& text) override {
+    // An integer that does not fit arrives here too.
+    if (std::optional<Value> integer = ReadInteger(text)) return Add(*std::move(integer));
     Value item;
     item.kind = Value::Kind::kFraction;
     item.text = text;
@@ -161,6 +165,17 @@ std::string_view KindName(Value::Kind kind) {
       return "an object";
   }
   return "";
+}
+
+std::optional<Value> ReadInteger(std::string_view text) {
+  const bool negative = text.starts_with('-');
+  const std::string_view digits = text.substr(negative ? 1 : 0);
+  if (digits.empty() || digits.find_first_not_of("0123456789") != std::string_view::npos) return std::nullopt;
+  Value value;
+  value.kind = Value::Kind::kInteger;
+  value.negative = negative;
+  value.magnitude = ParseDigits(digits).value_or(std::numeric_limits<std::uint64_t>::max());
+  return value;
 }
 
 std::string Under(const std::string& place, std::string_view key) {

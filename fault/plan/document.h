@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,7 +22,7 @@ struct Value {
   Kind kind = Kind::kNull;
   bool boolean = false;
   bool negative = false;        // of an integer
-  std::uint64_t magnitude = 0;  // of an integer
+  std::uint64_t magnitude = 0;  // of an integer; the largest there is for one that does not fit
   std::string text;             // of a string, without its quotes; of a fraction, as written
   std::vector<Value> elements;
   std::vector<Member> members;  // of an object, in order
@@ -36,6 +37,9 @@ struct Member {
 
 // "an object", "a string", ...: for sentences.
 std::string_view KindName(Value::Kind kind);
+
+// The integer that the text is: digits, perhaps after a minus. nullopt if it is none.
+std::optional<Value> ReadInteger(std::string_view text);
 
 // `place` followed by one more token of a JSON pointer.
 std::string Under(const std::string& place, std::string_view key);

@@ -29,6 +29,11 @@ std::string RequireStep(const Value& value, const std::string& place) {
   if (name.size() > kLongestStepName) {
     throw PlanError(place, "a step's name has at most " + std::to_string(kLongestStepName) + " bytes");
   }
+  const bool printable = std::none_of(name.begin(), name.end(), [](char character) {
+    const auto byte = static_cast<unsigned char>(character);
+    return byte < 0x20 || byte == 0x7f;
+  });
+  if (!printable) throw PlanError(place, "a step's name has no control characters");
   return name;
 }
 
@@ -80,9 +85,9 @@ When InterpretWhen(const Value& value, const std::string& place) {
   return when;
 }
 
-std::int64_t RequireDriverResult(const Value& value, const std::string& place, std::string_view site) {
+std::int64_t RequireDriverResult(const Value& value, const std::string& place) {
   if (value.kind != Value::Kind::kString) {
-    RefuseType(value, place, std::string(site) + " returns a CUresult, so the name of one in quotes");
+    RefuseType(value, place, "the name of a CUresult, such as CUDA_ERROR_UNKNOWN");
   }
   const auto result = FindResult(value.text);
   if (!result) {
@@ -98,7 +103,7 @@ std::int64_t RequireDriverResult(const Value& value, const std::string& place, s
 
 std::int64_t InterpretResult(const Value& value, const std::string& place, SiteId site) {
   const bool driver = site == kEverySite || IsEntryPoint(AllSites()[site]);
-  if (driver) return RequireDriverResult(value, place, SiteName(site));
+  if (driver) return RequireDriverResult(value, place);
   if (site != PendingCallSite()) {
     throw PlanError(place,
                     std::string(SiteName(site)) + " returns no result; " +
@@ -190,7 +195,10 @@ std::uint64_t RequireCount(const Value& value, const std::string& place, std::ui
     throw PlanError(place, std::to_string(value.magnitude) + " can never match, since counting starts at " +
                                std::to_string(lowest) + "; leave it out");
   }
-  if (value.negative || value.magnitude > highest) {
+  if (!value.negative && value.magnitude > highest) {
+    throw PlanError(place, "the number is too large; the most is " + std::to_string(highest));
+  }
+  if (value.negative) {
     throw PlanError(place, "must lie between " + std::to_string(lowest) + " and " + std::to_string(highest));
   }
   return value.magnitude;

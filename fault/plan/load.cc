@@ -1,6 +1,8 @@
 #include "fault/plan/load.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -18,15 +20,33 @@ namespace {
 
 [[noreturn]] void RefuseFile() { throw PlanError("", std::string("cannot be read: ") + std::strerror(errno)); }
 
-std::string ReadWholeFile(const std::string& path) {
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "re"), &std::fclose);
-  if (file == nullptr) RefuseFile();
+using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
+
+// Opens a regular file, or the standard input, whatever that is: the harness writes merged plans into it.
+File OpenPlan(const std::string& path) {
+  // Without O_NONBLOCK, a named pipe that nobody writes to would hold up the open.
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+  if (descriptor < 0) RefuseFile();
+  File file(fdopen(descriptor, "r"), &std::fclose);
+  if (file == nullptr) {
+    close(descriptor);
+    RefuseFile();
+  }
   struct stat status;
-  if (fstat(fileno(file.get()), &status) != 0) RefuseFile();
+  if (fstat(descriptor, &status) != 0) RefuseFile();
   if (S_ISDIR(status.st_mode)) throw PlanError("", "is a directory; a plan is a file");
+  if (!S_ISREG(status.st_mode) && path != "/dev/stdin") {
+    throw PlanError("", "is a pipe or a device; a plan is a regular file, or comes through /dev/stdin");
+  }
+  if (fcntl(descriptor, F_SETFL, O_RDONLY) != 0) RefuseFile();  // reading may wait for who writes
+  return file;
+}
+
+std::string ReadWholeFile(const std::string& path) {
+  const File file = OpenPlan(path);
   std::string text;
   char buffer[1 << 14];
-  // One byte past the limit is enough for ReadDocument to refuse it; a device without end must not fill memory.
+  // One byte past the limit is enough for ReadDocument to refuse it; an input without end must not fill memory.
   while (text.size() <= kLargestDocumentBytes) {
     const std::size_t count = std::fread(buffer, 1, sizeof(buffer), file.get());
     if (count == 0) break;

@@ -6,7 +6,6 @@
 
 #include "fault/plan/document.h"
 #include "fault/plan/interpret.h"
-#include "fault/plan/words.h"
 
 namespace holdfast::fault {
 namespace {
@@ -36,16 +35,7 @@ Value TrueValue() {
 }
 
 // An integer where the text is one, else the text.
-Value NumberOrText(std::string_view text) {
-  const bool negative = text.starts_with('-');
-  const auto magnitude = ParseDigits(negative ? text.substr(1) : text);
-  if (!magnitude) return TextValue(text);
-  Value value;
-  value.kind = Value::Kind::kInteger;
-  value.negative = negative;
-  value.magnitude = *magnitude;
-  return value;
-}
+Value NumberOrText(std::string_view text) { return ReadInteger(text).value_or(TextValue(text)); }
 
 Value ObjectValue() {
   Value value;

@@ -5,12 +5,14 @@ All of them work by hand, too. A value that makes no sense is a usage error, nev
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from harness.cli.problems import UsageError
+from harness.cli.problems import HarnessError, UsageError
 
+_MOST_DIGITS = 18  # of a number; Python itself refuses to read thousands of them
 _KEPT_FOR_REPORT = 0.15  # of TEST_TIMEOUT: time to stop the children and write the reports
 
 
@@ -33,23 +35,40 @@ class BazelEnvironment:
     def begin(self) -> None:
         """Says that sharding is understood, and marks the run as not ended. Call it first."""
         if self.shard_status_file:
-            self.shard_status_file.touch()
+            with _writing("TEST_SHARD_STATUS_FILE", self.shard_status_file):
+                self.shard_status_file.touch()
         if self.premature_exit_file:
-            self.premature_exit_file.touch()
+            with _writing("TEST_PREMATURE_EXIT_FILE", self.premature_exit_file):
+                self.premature_exit_file.touch()
 
     def end(self) -> None:
         """Takes the mark of `begin` away. Call it last: whoever leaves in between has left too early."""
         if self.premature_exit_file:
-            self.premature_exit_file.unlink(missing_ok=True)
+            with _writing("TEST_PREMATURE_EXIT_FILE", self.premature_exit_file):
+                self.premature_exit_file.unlink(missing_ok=True)
 
     def report_infrastructure_failure(self, component: str, description: str) -> None:
+        """Raises HarnessError, with `description` in it, if the file cannot be written."""
         if self.infrastructure_failure_file:
-            self.infrastructure_failure_file.write_text(f"{component}\n{description}\n")
+            try:
+                with _writing("TEST_INFRASTRUCTURE_FAILURE_FILE", self.infrastructure_failure_file):
+                    self.infrastructure_failure_file.write_text(f"{component}\n{description}\n")
+            except HarnessError as problem:
+                raise HarnessError(f"{description}; and {problem}") from None
 
     def warn(self, warnings: list[str]) -> None:
         if self.warnings_file and warnings:
-            with self.warnings_file.open("a") as file:
+            with _writing("TEST_WARNINGS_OUTPUT_FILE", self.warnings_file), self.warnings_file.open("a") as file:
                 file.writelines(f"{warning}\n" for warning in warnings)
+
+
+@contextlib.contextmanager
+def _writing(name: str, path: Path) -> Iterator[None]:
+    """Turns a file that cannot be written into a sentence that names its variable."""
+    try:
+        yield
+    except OSError as problem:
+        raise HarnessError(f"{name}={path} cannot be written: {problem.strerror}") from None
 
 
 def read_bazel_environment(environment: Mapping[str, str]) -> BazelEnvironment:
@@ -93,6 +112,8 @@ def _number(environment: Mapping[str, str], name: str, default: int) -> int:
         return default
     if not (text.isascii() and text.isdigit()):
         raise UsageError(f"{name}={text!r} is no number")
+    if len(text) > _MOST_DIGITS:
+        raise UsageError(f"{name} is a number of {len(text)} digits, and {_MOST_DIGITS} are the most")
     return int(text)
 
 

@@ -72,8 +72,16 @@ class CaseTask:
             else:
                 self._settle(Verdict.ERROR, f"its own rules do not load: {problem}")
             return None
-        (self._folder / WORK_FOLDER).mkdir(parents=True)
-        (self._folder / PLAN_FILE).write_text(self._plan.text(self.case.seed))
+        return self._start_child()
+
+    def _start_child(self) -> Child | None:
+        try:
+            (self._folder / WORK_FOLDER).mkdir(parents=True)
+            (self._folder / PLAN_FILE).write_text(self._plan.text(self.case.seed))
+        except OSError as problem:
+            self._settle(Verdict.ERROR, f"its scratch folder could not be made: {problem}")
+            shutil.rmtree(self._folder, ignore_errors=True)
+            return None
         setting = self._setting
         environment = child_environment(
             setting.environment, self.case, setting.shim, setting.driver, self._folder, self._plan.of_user > 0
@@ -91,7 +99,7 @@ class CaseTask:
         self.events = judgement.events
         result = self._record(ending, judgement)
         if judgement.verdict is not Verdict.PASSED and self._setting.artifacts:
-            result = dataclasses.replace(result, artifacts=self._keep(ending, self._setting.artifacts))
+            result = self._with_artifacts(result, ending, self._setting.artifacts)
         self.result = result
         shutil.rmtree(self._folder, ignore_errors=True)
 
@@ -135,6 +143,18 @@ class CaseTask:
             record.Rule(label, "user" if index < self._plan.of_user else "scenario", fired.count(index))
             for index, label in enumerate(self._plan.labels)
         )
+
+    def _with_artifacts(self, result: record.Case, ending: Ending, artifacts: Path) -> record.Case:
+        """The record with its artifacts kept, or with the reason why they are not: an error, unless it is a finding."""
+        try:
+            return dataclasses.replace(result, artifacts=self._keep(ending, artifacts))
+        except OSError as problem:
+            reason = f"its artifacts could not be kept: {problem}"
+            return dataclasses.replace(
+                result,
+                verdict=result.verdict if result.findings else Verdict.ERROR.value,
+                reason=f"{result.reason}; {reason}" if result.reason else reason,
+            )
 
     def _keep(self, ending: Ending, artifacts: Path) -> str:
         """Copies what tells the story of the case into the artifact folder. Returns the folder's name there."""

@@ -9,10 +9,11 @@ from pathlib import Path
 
 from harness.cli.catalogue import Scenario, Variant
 from harness.cli.name_filter import has_positive_part, matches_glob, parse_filter
-from harness.cli.problems import NothingSelected, nearest
+from harness.cli.problems import NothingSelected, UsageError, nearest
 from harness.cli.seed import mix
 
 DEFAULT_SUITE = "default"
+MOST_CASES = 1_000_000
 
 
 @dataclasses.dataclass(frozen=True)
@@ -88,6 +89,12 @@ def shard(pairs: Iterable[Pair], index: int, count: int) -> list[Pair]:
         return int.from_bytes(hashlib.blake2b(name, digest_size=8).digest(), "big") % count
 
     return [pair for pair in pairs if place(pair) == index]
+
+
+def refuse_too_many(count: int) -> None:
+    """Raises UsageError where merely making the cases would take minutes in which nothing is said."""
+    if count > MOST_CASES:
+        raise UsageError(f"--runs makes {count} cases, and {MOST_CASES} are the most; --first-run takes up later ones")
 
 
 def expand(pairs: Sequence[Pair], program: Path, seed: int, first_run: int, runs: int) -> list[Case]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-import sys
 import traceback
 from collections.abc import Mapping, Sequence
 
@@ -25,21 +25,31 @@ def main(arguments: Sequence[str], environment: Mapping[str, str], console: Cons
         bazel.begin()
         code = _dispatch(arguments, environment, bazel, console)
         console.out.flush()
-    except Problem as problem:
-        console.err.write(f"holdfast: {problem}\n")
-        code = problem.exit_code
     except BrokenPipeError:
-        # Whoever read the output has gone; the interpreter must not fail again when it flushes.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = ExitCode.HARNESS_FAILED
+        code = ExitCode.HARNESS_FAILED  # whoever read the output has gone, and need not be told
     except KeyboardInterrupt:
         code = ExitCode.INTERRUPTED
-    except Exception:
-        # Python's own exit code for this is 1, which here would say that the subject broke its contract.
-        console.err.write(traceback.format_exc())
-        code = ExitCode.HARNESS_FAILED
-    bazel.end()
+    except Exception as problem:
+        code = _explain(problem, console)
+    try:
+        bazel.end()
+    except Problem as problem:
+        code = _explain(problem, console)
     return int(code)
+
+
+def _explain(problem: Exception, console: Console) -> ExitCode:
+    """Says in one sentence what ended the command. Returns the exit code, which is never that of a finding."""
+    sentence, code = str(problem), ExitCode.HARNESS_FAILED
+    if isinstance(problem, Problem):
+        code = problem.exit_code
+    else:
+        place = traceback.extract_tb(problem.__traceback__)[-1]
+        where = f"{os.path.basename(place.filename)}:{place.lineno}"
+        sentence = f"the harness itself failed: {type(problem).__name__}: {problem} ({where})"
+    with contextlib.suppress(OSError):  # a standard error that is full must not hide the exit code
+        console.err.write(f"holdfast: {sentence}\n")
+    return code
 
 
 def _dispatch(

@@ -1,4 +1,6 @@
-"""`holdfast doctor`: what this machine has, and what each missing thing switches off. It never fails."""
+"""`holdfast doctor`: what this machine has, and what each missing thing switches off.
+
+Nothing that is missing makes it fail."""
 
 from __future__ import annotations
 
@@ -10,7 +12,7 @@ from collections.abc import Mapping
 from typing import TextIO
 
 from harness.cli import layout
-from harness.cli.drivers import REAL_LIBRARY, probe_driver
+from harness.cli.drivers import REAL_LIBRARY, library_path, probe_driver
 from harness.cli.layout import Layout, find_layout
 from harness.cli.options import Invocation
 from harness.cli.session import sanitizers_of
@@ -73,7 +75,7 @@ def run(invocation: Invocation, environment: Mapping[str, str], out: TextIO) -> 
 
 
 def _driver(option: str) -> list[Check]:
-    library = REAL_LIBRARY if option in ("auto", "real", "model") else option
+    library = REAL_LIBRARY if option in ("auto", "real", "model") else str(library_path(option))
     probe = probe_driver(library)
     off = "--driver=real and every scenario that needs the real driver; auto takes the model driver"
     if probe.error:

@@ -77,15 +77,21 @@ def choose_driver(option: str, layout: Layout) -> Driver:
         if option == "real":
             raise HarnessError(f"no real driver can be used: {probe.error}")
         return dataclasses.replace(choose_driver("model", layout), fallback=probe.error)
-    path = Path(option).absolute()
-    if not path.is_file():
-        raise UsageError(f"--driver={option} is none of auto, model, real, and no file")
+    path = library_path(option)
     if file_contains(path, _MODEL_SYMBOL):
         return Driver("model", path, str(path))
     probe = probe_driver(str(path))
     if probe.error:
         raise HarnessError(f"the driver {option} cannot be used: {probe.error}")
     return Driver("real", path, str(path), probe.version, probe.devices[0])
+
+
+def library_path(option: str) -> Path:
+    """The library that `--driver=PATH` names. Raises UsageError if the path leads nowhere."""
+    path = Path(option).absolute()
+    if not path.is_file():
+        raise UsageError(f"--driver={option} is none of auto, model, real, and no file")
+    return path
 
 
 def file_contains(path: Path, text: bytes) -> bool:

@@ -192,6 +192,7 @@ def parse(command: str, arguments: Sequence[str], environment: Mapping[str, str]
         option, text = _take(command, table, word, rest)
         given.setdefault(option.name, []).append(_read(option, text, option.name))
     _refuse_contradictions(given)
+    _refuse_reports_in_one_place(given.get("--report", []))
     if positionals and not _command(command).positional:
         raise UsageError(f"holdfast {command} takes no argument, and {positionals[0]!r} is one")
     return _resolve(command, table, given, tuple(positionals), environment)
@@ -233,6 +234,13 @@ def _refuse_contradictions(given: Mapping[str, list[Any]]) -> None:
     for first, second, reason in CONTRADICTIONS:
         if first in given and second in given:
             raise UsageError(f"{first} and {second} contradict each other: {reason}")
+
+
+def _refuse_reports_in_one_place(targets: Sequence[values.ReportTarget]) -> None:
+    places = [target.place for target in targets]
+    for target in targets:
+        if places.count(target.place) > 1:
+            raise UsageError(f"--report names {target.path} more than once; each report needs a place of its own")
 
 
 def _resolve(

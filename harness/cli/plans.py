@@ -11,6 +11,8 @@ from __future__ import annotations
 import copy
 import dataclasses
 import json
+import os
+import stat
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -36,7 +38,7 @@ class Plan:
 
     def text(self, seed: int) -> str:
         """The plan as a file for one case, whose seed replaces the plan's own."""
-        return json.dumps({**self.document, "seed": format_seed(seed)}) + "\n"
+        return _compact({**self.document, "seed": format_seed(seed)}) + "\n"
 
 
 class PlanBuilder:
@@ -52,7 +54,7 @@ class PlanBuilder:
         arguments += [f"--fault={fault}" for fault in faults]
         document, digest = self._normalise(arguments, "", UsageError)
         from_file = document["rules"][len(faults) :]
-        labels = (*faults, *(json.dumps(rule, separators=(",", ":")) for rule in from_file))
+        labels = (*faults, *(_compact(rule) for rule in from_file))
         self.user = Plan(document, digest, labels, len(labels))
 
     def seed(self) -> int | None:
@@ -69,7 +71,7 @@ class PlanBuilder:
             document = copy.deepcopy(self.user.document)
             document["rules"] += [_moved(rule, self.user.of_user) for rule in own["rules"]]
             arguments = [f"--plan={_STANDARD_INPUT}"]
-            document, digest = self._normalise(arguments, json.dumps(document), HarnessError)
+            document, digest = self._normalise(arguments, _compact(document), HarnessError)
             self._merged[rules] = Plan(document, digest, (*self.user.labels, *rules), self.user.of_user)
         return self._merged[rules]
 
@@ -102,8 +104,16 @@ def _moved(rule: dict[str, Any], by: int) -> dict[str, Any]:
     return {**rule, "do": {**rule["do"], "hold": {**hold, "rule": hold["rule"] + by}}}
 
 
+def _compact(value: object) -> str:
+    """JSON without spaces: a plan has a largest size, and must not grow past it on its way to a case."""
+    return json.dumps(value, separators=(",", ":"))
+
+
 def _refuse_unreadable(plan_file: str) -> None:
     try:
+        # It is read more than once, and to open a pipe would wait for whoever writes.
+        if not stat.S_ISREG(os.stat(plan_file).st_mode):
+            raise UsageError(f"--plan={plan_file} is no regular file")
         with open(plan_file, "rb") as file:
             file.read(1)
     except OSError as problem:

@@ -85,6 +85,7 @@ def run(session: Session) -> int:
     pairs = case_selection.select(session.scenarios, session.invocation.positionals, session.invocation["--filter"])
     mine = case_selection.shard(pairs, session.bazel.shard_index, session.bazel.shard_count)
     first, runs = session.invocation["--first-run"], session.invocation["--runs"]
+    case_selection.refuse_too_many(len(mine) * runs)
     cases = case_selection.expand(mine, session.runner, session.seed, first, runs)
     if session.invocation["--shuffle"]:
         cases = case_selection.shuffled(cases)
@@ -118,8 +119,8 @@ def _run_cases(session: Session, cases: Sequence[Case], scratch: Path, interrupt
         interrupted=interrupt.signal.name if interrupt.signal else "",
     )
     files.write(final, final=True)
-    session.bazel.warn(notes)
     _print_end(session, final, files)
+    session.bazel.warn(notes)  # last, so that a file that cannot be written hides nothing
     return code
 
 

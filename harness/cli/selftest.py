@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from harness.cli.case_task import CaseTask
-from harness.cli.cases import Pair, expand
+from harness.cli.cases import Pair, expand, refuse_too_many
 from harness.cli.catalogue import Scenario, list_scenarios
 from harness.cli.child_environment import loader_environment
 from harness.cli.engine import Engine
@@ -116,6 +116,8 @@ def _run_claims(session: Session, claims: Sequence[Claim], scratch: Path, interr
         return [CaseTask(case, setting, next(numbers)) for case in expand(pairs, program, session.seed, first, runs)]
 
     scenarios = {claim.scenario.name: claim.scenario for claim in claims}
+    with_and_without = [*scenarios.values(), *(claim.scenario for claim in claims)]
+    refuse_too_many(sum(len(one.variants) for one in with_and_without) * session.invocation["--runs"])
     clean = [task for scenario in scenarios.values() for task in tasks_of(_pairs(scenario), session.runner)]
     claimed = {claim: tasks_of(_pairs(claim.scenario), claim.runner) for claim in claims}
     everything = [*clean, *(task for tasks in claimed.values() for task in tasks)]

@@ -144,11 +144,18 @@ def open_session(
 def report_targets(session: Session) -> list[ReportTarget]:
     """What --report asks for, and what a test runner expects where."""
     targets: list[ReportTarget] = list(session.invocation["--report"])
-    formats = {target.format for target in targets}
-    if session.bazel.xml_output_file and "junit" not in formats:
-        targets.append(ReportTarget("junit", str(session.bazel.xml_output_file)))
-    if session.artifacts and "json" not in formats:
-        targets.append(ReportTarget("json", str(session.artifacts / "report.json")))
+    expected = []
+    if session.bazel.xml_output_file:
+        expected.append(ReportTarget("junit", str(session.bazel.xml_output_file)))
+    if session.artifacts:
+        expected.append(ReportTarget("json", str(session.artifacts / "report.json")))
+    asked = {target.place: target for target in targets}
+    for target in expected:
+        there = asked.get(target.place)
+        if there is None:
+            targets.append(target)
+        elif there.format != target.format:
+            raise UsageError(f"--report={there.format}:{there.path}: the {target.format} report goes there")
     return targets
 
 

@@ -41,11 +41,22 @@ def _start_gdb(pid: int, output: Path) -> subprocess.Popen[bytes] | None:
     if not program:
         return None
     environment = {name: value for name, value in os.environ.items() if name != "DEBUGINFOD_URLS"}
-    command = [program, "--batch", "--nx", "-p", str(pid), "-ex", f"thread apply all backtrace {_MOST_FRAMES}"]
-    with output.open("wb") as file:
-        return subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.DEVNULL, env=environment
-        )
+    command = [
+        program,
+        "--batch",
+        "--nx",
+        "-p",
+        str(pid),
+        "-ex",
+        f"thread apply all -ascending backtrace {_MOST_FRAMES}",
+    ]
+    try:
+        with output.open("wb") as file:
+            return subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.DEVNULL, env=environment
+            )
+    except OSError:
+        return None  # a full disk or no process to be had: the kernel's view has to do
 
 
 def _frames(text: str) -> list[str]:

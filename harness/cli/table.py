@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import re
 from collections.abc import Mapping, Sequence
 from typing import TextIO
 
@@ -9,7 +11,8 @@ from reports import record
 
 _CODES = {"red": "31", "green": "32", "yellow": "33", "bold": "1"}
 _VERDICT_COLORS = {"passed": "green", "failed": "red", "error": "red", "skipped": "yellow", "inconclusive": "yellow"}
-_MOST_FRAMES = 16
+_MOST_FRAMES = 16  # of a thread
+_MOST_THREADS = 8
 
 
 class Paint:
@@ -58,11 +61,23 @@ def details(cases: Sequence[record.Case], paint: Paint) -> list[str]:
         for finding in case.findings:
             lines += ["", f"{paint('red', finding.kind)} in {paint('bold', name)}: {finding.message}"]
             lines += [f"  at {finding.place}"] if finding.place else []
-            lines += [f"    {frame}" for frame in finding.stack[:_MOST_FRAMES]]
+            lines += [f"    {frame}" for frame in _cut(finding.stack)]
             lines += [f"  {command}" for command in finding.reproduce]
         if case.reason:
             lines += ["", f"{paint.verdict(case.verdict, case.verdict)} {paint('bold', name)}: {case.reason}"]
     return lines
+
+
+def _cut(stack: Sequence[str]) -> list[str]:
+    """The first frames of each of the first threads, the main thread before all others."""
+    threads: list[list[str]] = [[]]
+    for frame in stack:
+        if re.match(r"Thread \d", frame):
+            threads.append([])
+        threads[-1].append(frame)
+    threads.sort(key=lambda thread: not any(re.match(r"Thread 1\b", frame) for frame in thread[:1]))
+    kept = [thread[:_MOST_FRAMES] for thread in threads if thread][:_MOST_THREADS]
+    return list(itertools.chain.from_iterable(kept))
 
 
 def closing_lines(summary: Mapping[str, int], not_run: int) -> list[str]:

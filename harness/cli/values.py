@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 from typing import NamedTuple
+
+_MOST_DIGITS = 18  # of a whole number; Python itself refuses to read thousands of them
+_MOST_SECONDS = 1e9
 
 _UNIT_SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 
@@ -16,17 +20,24 @@ class ReportTarget(NamedTuple):
     format: str
     path: str
 
+    @property
+    def place(self) -> str:
+        """What two targets that would overwrite each other have in common."""
+        return self.path if self.path == "-" else os.path.realpath(self.path)
+
 
 def parse_duration(text: str) -> float:
     """A duration with a unit, in seconds. A bare number is refused: nobody knows what it meant."""
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)(ns|us|ms|s|m|h)?", text)
     if not match:
         raise ValueError(f"{text!r} is no duration: write a number and a unit, like 5ms, 90s or 2m")
+    if float(match[1]) == 0:
+        raise ValueError(f"{text!r} is no time at all: write a number above zero and a unit, like 5ms, 90s or 2m")
     if match[2] is None:
         raise ValueError(f"{text!r} has no unit: write {text}s, {text}ms or {text}m")
     seconds = float(match[1]) * _UNIT_SECONDS[match[2]]
-    if seconds <= 0:
-        raise ValueError(f"{text!r} is no time at all")
+    if seconds > _MOST_SECONDS:
+        raise ValueError("that is more than thirty years")
     return seconds
 
 
@@ -38,19 +49,22 @@ def format_duration(seconds: float) -> str:
 
 
 def parse_positive(text: str) -> int:
-    if not re.fullmatch(r"[0-9]+", text) or int(text) == 0:
+    number = parse_count(text) if re.fullmatch(r"[0-9]+", text) else 0
+    if number == 0:
         raise ValueError(f"{text!r} is no number above zero")
-    return int(text)
+    return number
 
 
 def parse_count(text: str) -> int:
     if not re.fullmatch(r"[0-9]+", text):
         raise ValueError(f"{text!r} is no number")
+    if len(text) > _MOST_DIGITS:
+        raise ValueError(f"that is a number of {len(text)} digits, and {_MOST_DIGITS} are the most")
     return int(text)
 
 
 def parse_exit_code(text: str) -> int:
-    if not re.fullmatch(r"[0-9]+", text) or int(text) > 255:
+    if not re.fullmatch(r"[0-9]{1,3}", text) or int(text) > 255:
         raise ValueError(f"{text!r} is no exit code between 0 and 255")
     return int(text)
 
@@ -76,4 +90,6 @@ def parse_report(text: str) -> ReportTarget:
         raise ValueError(f"there is no report format {name!r}; there are {', '.join(WRITTEN_FORMATS)}")
     if not colon or not path:
         raise ValueError(f"{text!r} names no file: write {name}:PATH")
+    if path.rpartition("/")[2] in ("", ".", ".."):
+        raise ValueError(f"{path!r} is a folder: write {name}:PATH with the path of a file")
     return ReportTarget(name, path)

@@ -66,7 +66,32 @@ class CommonTest(CommandTest):
         errors = io.StringIO()
         with mock.patch("harness.cli.cli._dispatch", side_effect=RuntimeError("ours")):
             self.assertEqual(3, main(["list"], {}, Console(io.StringIO(), errors)))
-        self.assertIn("RuntimeError: ours", errors.getvalue())
+        self.assertRegex(errors.getvalue(), r"^holdfast: the harness itself failed: RuntimeError: ours \(.*\)\n$")
+
+    def test_streams_that_are_closed_or_full_are_exit_3(self) -> None:
+        tree = self.tree(scenario("A1.a"))
+        for redirection, sentence in ((">&-", "is closed"), (">/dev/full", "No space left"), ("2>&-", "")):
+            with self.subTest(redirection=redirection):
+                done = subprocess.run(
+                    ["/bin/sh", "-c", f'exec "$@" {redirection}', "sh", *tree.command_line("run", "--driver=model")],
+                    env=tree.environment(),
+                    capture_output=True,
+                    text=True,
+                    check=False,
+                )
+                self.assertEqual(3, done.returncode, done)
+                self.assertIn(sentence, done.stderr)
+                self.assertNotIn("Traceback", done.stderr)
+
+    def test_files_of_the_test_runner_that_cannot_be_written_are_exit_3(self) -> None:
+        tree = self.tree(scenario("A1.a", drivers=["real"]))
+        bad = "/proc/no/file"
+        run = ("run", "--driver=model", "--fault=alloc:fail")
+        for name in ("TEST_PREMATURE_EXIT_FILE", "TEST_SHARD_STATUS_FILE", "TEST_WARNINGS_OUTPUT_FILE"):
+            self.assert_ended(tree.holdfast(*run, **{name: bad}), 3, f"{name}={bad} cannot be written")
+        library = tree.file("libcuda.so.580", b"not a library")
+        answer = tree.holdfast("run", f"--driver={library}", TEST_INFRASTRUCTURE_FAILURE_FILE=bad)
+        self.assert_ended(answer, 3, "cannot be used", "TEST_INFRASTRUCTURE_FAILURE_FILE")
 
     def test_a_reader_that_goes_away_is_no_finding(self) -> None:
         tree = self.tree(scenario("A1.a"))
@@ -127,6 +152,9 @@ class ListTest(CommandTest):
 
 
 class DoctorTest(CommandTest):
+    def test_a_driver_that_is_no_file_is_a_usage_error_as_in_run(self) -> None:
+        self.assert_ended(self.tree().holdfast("doctor", "--driver=/nope"), 2, "--driver=/nope")
+
     def test_what_is_missing_switches_something_off(self) -> None:
         (self.root / "empty").mkdir()
         checks = json.loads(self.tree().holdfast("doctor", "--json", HOLDFAST_ROOT=str(self.root / "empty")).out)[

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 import json
 import sys
 import unittest
@@ -16,7 +17,10 @@ from harness.cli.classify import Judgement, judge
 from harness.cli.events import parse_events
 from harness.cli.plans import Plan
 from harness.cli.sanitizer import environment_options, read_reports
+from harness.cli.table import Paint, details
 from harness.cli.verdict import ExitCode, Verdict, exit_code_of
+from reports import record
+from reports.record import Finding
 
 ADDRESS = """=================================================================
 ==17==ERROR: AddressSanitizer: heap-use-after-free on address 0x602000000010 at pc 0x55 bp 0x7f sp 0x7f
@@ -49,6 +53,22 @@ CRASH = """==17==ERROR: AddressSanitizer: SEGV on unknown address 0x000000000000
     #0 0x5581 in Touch() lib/graph/node.cc:3
 SUMMARY: AddressSanitizer: SEGV lib/graph/node.cc:3 in Touch()
 """
+
+
+class StackTest(unittest.TestCase):
+    def test_every_thread_keeps_its_first_frames_and_the_main_thread_leads(self) -> None:
+        stack = [line for thread in (2, 1) for line in (f"Thread {thread} (x)", *(f"#{n} f" for n in range(24)))]
+        case = record.Case(
+            "A1.a", "only", 0, "0x1", "failed", "0", "", findings=(Finding("hang", "it hung", "", tuple(stack)),)
+        )
+        shown = [line.strip() for line in details([case], Paint("no", io.StringIO(), {}))][2:]
+        self.assertEqual(["Thread 1 (x)", "#14 f", "Thread 2 (x)", "#14 f"], [shown[n] for n in (0, 15, 16, 31)])
+
+
+class PlanTextTest(unittest.TestCase):
+    def test_a_plan_does_not_grow_on_its_way_to_a_case(self) -> None:
+        text = Plan({"version": 1, "rules": [{"site": "a", "do": {"fail": True}}]}, "0", (), 0).text(1)
+        self.assertNotIn(" ", text)
 
 
 class SanitizerTest(unittest.TestCase):

@@ -67,7 +67,8 @@ class RefusalTest(OptionsTest):
 
     def test_a_bare_number_is_no_duration(self) -> None:
         self.assertIn("has no unit: write 90s", self.refused("--timeout=90"))
-        self.assertIn("no time at all", self.refused("--timeout=0s"))
+        for word in ("--timeout=0s", "--timeout=0"):
+            self.assertIn("no time at all", self.refused(word))
         self.assertIn("no duration", self.refused("--timeout=soon"))
 
     def test_contradictions_name_both_options(self) -> None:
@@ -88,6 +89,16 @@ class RefusalTest(OptionsTest):
         self.assertIn("sarif is not built yet", self.refused("--report=sarif:x"))
         self.assertIn("no report format 'pdf'", self.refused("--report=pdf:x"))
         self.assertIn("names no file", self.refused("--report=json"))
+
+    def test_a_report_needs_a_file_of_its_own(self) -> None:
+        for path in (".", "/", "a/..", "a/"):
+            self.assertIn("is a folder", self.refused(f"--report=json:{path}"))
+        for first, second in (("a", "./a"), ("-", "-")):
+            self.assertIn("more than once", self.refused(f"--report=json:{first}", f"--report=junit:{second}"))
+
+    def test_a_number_with_thousands_of_digits(self) -> None:
+        for option in ("--runs", "--first-run", "--timeout", "--skip-exit-code"):
+            self.assertIn(option, self.refused(f"{option}={'9' * 5000}{'s' * (option == '--timeout')}"))
 
     def test_values_that_make_no_sense(self) -> None:
         for word in (

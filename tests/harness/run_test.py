@@ -67,6 +67,42 @@ class VerdictAndExitCodeTest(RunTest):
         self.assert_ended(tree.holdfast(*RUN, f"--plan={plan}"), 2, "/rules/0/site")
         self.assert_ended(tree.holdfast(*RUN, "--plan=/no/such/plan"), 2, "/no/such/plan", "No such file")
 
+    def test_2_for_a_plan_that_is_no_regular_file(self) -> None:
+        tree = self.tree(scenario("A1.good"))
+        os.mkfifo(self.root / "pipe")
+        for plan in (self.root / "pipe", self.root, "/dev/zero"):
+            self.assert_ended(tree.holdfast(*RUN, f"--plan={plan}"), 2, f"--plan={plan} is no regular file")
+
+    def test_2_for_more_cases_than_anybody_waits_for(self) -> None:
+        answer = self.tree(scenario("A1.a"), scenario("A1.b")).holdfast(*RUN, "--runs=500001")
+        self.assert_ended(answer, 2, "--runs makes 1000002 cases, and 1000000 are the most")
+
+    def test_a_scratch_folder_that_cannot_be_made_does_not_end_the_run(self) -> None:
+        # The first case meets a full disk, and the second does not.
+        tree = self.tree(scenario("A1.a"), scenario("A2.b"))
+        script = (
+            "import pathlib, runpy, sys\n"
+            "make = pathlib.Path.mkdir\n"
+            "def full(path, *rest, **named):\n"
+            "    if '00000' in path.parts: raise OSError(28, 'No space left on device')\n"
+            "    make(path, *rest, **named)\n"
+            "pathlib.Path.mkdir = full\n"
+            "sys.argv = sys.argv[1:]\n"
+            "runpy.run_path(sys.argv[0], run_name='__main__')\n"
+        )
+        command = [sys.executable, "-c", script, *tree.command_line(*RUN)[1:]]
+        done = subprocess.run(command, env=tree.environment(), capture_output=True, text=True, check=False)
+        answer = Answer(done.returncode, done.stdout, done.stderr)
+        self.assert_ended(answer, 3, "its scratch folder could not be made", "1 errors", "1 passed")
+
+    def test_artifacts_that_cannot_be_kept_do_not_end_the_run(self) -> None:
+        tree = self.tree(scenario("A1.bad", "finds"), scenario("A2.skips", "skips"), scenario("A3.good"))
+        for name in ("A1.bad_only_0", "A2.skips_only_0"):
+            tree.file(f"kept/{name}", b"in the way")
+        answer, report = tree.report(*RUN, f"--artifact-dir={self.root}/kept")
+        self.assert_ended(answer, 1, "its artifacts could not be kept")
+        self.assertEqual(["failed", "error", "passed"], [case["verdict"] for case in report["cases"]])
+
     def test_3_when_a_program_of_ours_is_missing(self) -> None:
         tree = self.tree(scenario("A1.good"))
         (self.root / "fault/shim/libcuda.so.1").unlink()
@@ -260,6 +296,15 @@ class BazelTest(RunTest):
         self.assertIn("alloc:fail", files["TEST_WARNINGS_OUTPUT_FILE"].read_text())
         self.assertEqual(["A1.good"], _names(json.loads((outputs / "report.json").read_text())))
 
+    def test_each_place_gets_its_report(self) -> None:
+        other, expected = self.root / "other.xml", self.root / "expected.xml"
+        tree = self.tree(scenario("A1.good"))
+        answer = tree.holdfast(*RUN, f"--report=junit:{other}", XML_OUTPUT_FILE=str(expected))
+        self.assert_ended(answer, 0)
+        self.assertTrue(other.is_file() and expected.is_file())
+        answer = tree.holdfast(*RUN, f"--report=json:{other}", XML_OUTPUT_FILE=str(other))
+        self.assert_ended(answer, 2, "the junit report goes there")
+
     def test_shards_part_the_cases(self) -> None:
         tree = self.tree(*(scenario(f"A{number}.good") for number in range(12)))
         listed = [
@@ -288,6 +333,7 @@ class BazelTest(RunTest):
             ("TEST_RANDOM_SEED", "x"),
             ("TEST_SHARD_INDEX", "1"),
             ("TEST_TIMEOUT", "soon"),
+            ("TEST_TIMEOUT", "9" * 5000),
             ("TESTBRIDGE_TEST_RUNNER_FAIL_FAST", "maybe"),
             ("HOLDFAST_SEED", "seed"),
             ("TEST_TMPDIR", "/no/such/folder"),
@@ -308,6 +354,24 @@ class BazelTest(RunTest):
 
 
 class InterruptTest(RunTest):
+    def test_a_signal_in_the_first_moments_leaves_quietly(self) -> None:
+        tree = self.tree(scenario("A1.good"))
+        # The first import of the command's own waits at a pipe, so the signal comes in the middle of the imports.
+        pipe = self.root / "slow" / "contextlib.py"
+        pipe.parent.mkdir()
+        pipe.write_text(f"open({str(self.root / 'reached')!r}, 'w').close()\nimport signal\nsignal.pause()\n")
+        for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+            process = subprocess.Popen(
+                tree.command_line("list"),
+                env=tree.environment(PYTHONPATH=str(pipe.parent)),
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+            await_condition((self.root / "reached").exists, "the imports have begun")
+            process.send_signal(number)
+            self.assertEqual((code, ""), (process.wait(), process.communicate()[1]))
+            (self.root / "reached").unlink()
+
     def interrupted(self, number: signal.Signals) -> tuple[int, dict[str, Any]]:
         tree = self.tree(scenario("A1.good"), scenario("A2.waits", "waits"), scenario("A3.good"))
         report = self.root / "report.json"

@@ -75,6 +75,13 @@ TEST(OneLine, PointsAtWhatIsWrong) {
   ExpectRefusedAt("cuInit:nth=1,return=ENOMEM", "--fault[0]/do/return");
 }
 
+TEST(OneLine, SaysWhatANumberShouldHaveBeen) {
+  EXPECT_EQ(Refusal("cuInit:nth=99999999999999999999,return=CUDA_ERROR_UNKNOWN"),
+            "--fault[0]/when/nth: the number is too large; the most is 9007199254740992");
+  EXPECT_EQ(Refusal("cuGraphAddHostNode:return=1"),
+            "--fault[0]/do/return: must be the name of a CUresult, such as CUDA_ERROR_UNKNOWN, not an integer");
+}
+
 TEST(OneLine, NamesTheNearestWord) {
   EXPECT_NE(Refusal("cuGraphAddHostNod:nth=1,fail").find("did you mean cuGraphAddHostNode?"), std::string::npos);
   EXPECT_NE(Refusal("cuInit:retrun=CUDA_ERROR_UNKNOWN").find("did you mean return?"), std::string::npos);

@@ -234,7 +234,7 @@ TEST(OwnSites, DecideAllocationsAndPendingCalls) {
 TEST(Environment, RefusesAPlanThatDoesNotLoad) {
   const ProcessResult result = RunSubject({}, [](LoadedShim&) {}, {{"HOLDFAST_PLAN", "/dev/null"}});
   EXPECT_EQ(result.exit_code, 2);
-  EXPECT_NE(result.errors.find("holdfast: /dev/null: line 1, column 1: empty"), std::string::npos) << result.errors;
+  EXPECT_NE(result.errors.find("holdfast: /dev/null: is a pipe or a device"), std::string::npos) << result.errors;
 }
 
 TEST(Environment, RefusesADriverThatIsNone) {
