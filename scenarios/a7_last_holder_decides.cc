@@ -64,13 +64,7 @@ void CheckOrder(harness::Context& context, const DeviceSession& session, const s
   }
   blocking.Open();
   session.stream()->Synchronize();
-  context.CheckEventually(
-      [&] {
-        Settle(context);
-        return !owner.IsAlive();
-      },
-      "the owner goes after the launch, the last holder");
-  CheckReleasedOnce(context, owner, "the launch has ended");
+  CheckReleasedLate(context, owner, "the launch has ended");
 }
 
 void CheckWholeUpdate(harness::Context& context) {
@@ -89,12 +83,7 @@ void CheckWholeUpdate(harness::Context& context) {
   CheckReleasedOnce(context, old_owner, "the executable was updated");
   CheckAlive(context, new_owner, "the updated executable needs it");
   executable.reset();
-  context.CheckEventually(
-      [&] {
-        Settle(context);
-        return !new_owner.IsAlive();
-      },
-      "the new owner goes with the executable");
+  CheckReleasedLate(context, new_owner, "the last executable is gone");
 }
 
 void Run(harness::Context& context) {

@@ -42,16 +42,15 @@ constexpr NamedCount kKinds[] = {
     {"libraries", &LiveObjects::libraries},
 };
 
-// "2 graphs, 1 events" beyond what is allowed; empty if nothing is.
-std::string Excess(const LiveObjects& live, const LiveObjects& allowed) {
-  std::string excess;
+// "2 graphs, 1 events"; empty if nothing is alive.
+std::string Describe(const LiveObjects& live) {
+  std::string text;
   for (const NamedCount& kind : kKinds) {
-    if (live.*kind.member > allowed.*kind.member) {
-      excess +=
-          (excess.empty() ? "" : ", ") + std::to_string(live.*kind.member - allowed.*kind.member) + " " + kind.name;
+    if (live.*kind.member > 0) {
+      text += (text.empty() ? "" : ", ") + std::to_string(live.*kind.member) + " " + kind.name;
     }
   }
-  return excess;
+  return text;
 }
 
 }  // namespace
@@ -143,11 +142,11 @@ void Context::CheckNothingLeaked() {
   Await([this] {
     shim_.release_held();
     settle_();
-    return Excess(shim_.live(), allowed_).empty();
+    return Describe(shim_.live()).empty();
   });
-  const std::string excess = Excess(shim_.live(), allowed_);
-  if (!excess.empty()) {
-    Find("leak", "still alive at the end of the scenario: " + excess, where_);
+  const std::string left = Describe(shim_.live());
+  if (!left.empty()) {
+    Find("leak", "still alive at the end of the scenario: " + left, where_);
   }
 }
 

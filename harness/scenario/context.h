@@ -77,10 +77,6 @@ class Context {
   // first. An exception that leaves `body` ends the case. The thread is joined when its handle goes.
   std::jthread StartThread(std::uint32_t ordinal, std::function<void()> body);
 
-  // Driver objects that the scenario leaves alive on purpose, e.g. since they must survive the host. Without it
-  // whatever is alive at the end is a leak.
-  void AllowLive(const fault::LiveObjects& objects) noexcept { allowed_ = objects; }
-
   // Has `settle` run again and again while the end of the scenario waits for what is alive to go.
   void SettleAtEnd(std::function<void()> settle) { settle_ = std::move(settle); }
 
@@ -96,7 +92,6 @@ class Context {
   const fault::ModelControl* model_;
   const std::uint64_t seed_;
   const SourcePlace where_;
-  fault::LiveObjects allowed_{};
   std::function<void()> settle_ = [] {};
 };
 

@@ -152,8 +152,6 @@ class CleanupQueue {
     return true;
   }
 
-  bool IsShutDown() const noexcept { return gate_.IsClosed(); }
-
   // Whether payloads wait. A hint while other threads are at work; exact when the system is quiet.
   // Memory ordering: acquire, paired with the stores of the drain: who sees no backlog may rely on its releases.
   bool HasWork() const noexcept { return !list_.Empty() || has_backlog_.load(std::memory_order_acquire); }

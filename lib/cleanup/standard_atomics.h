@@ -31,7 +31,6 @@ struct StandardAtomics {
   class Counter {
    public:
     void Add(std::uint64_t amount) noexcept { value_.fetch_add(amount, std::memory_order_relaxed); }
-    void Subtract(std::uint64_t amount) noexcept { value_.fetch_sub(amount, std::memory_order_relaxed); }
     std::uint64_t Get() const noexcept { return value_.load(std::memory_order_relaxed); }
 
     void RaiseTo(std::uint64_t value) noexcept {

@@ -78,6 +78,18 @@ inline void CheckReleasedOnce(harness::Context& context, const OwnerProbe& probe
   context.Check(probe.ReleasedInCleanup(), "the owner is released in the cleanup context: " + why, where);
 }
 
+// The same for an owner that the driver lets go late: settles again and again until it is released.
+inline void CheckReleasedLate(harness::Context& context, const OwnerProbe& probe, const std::string& why,
+                              harness::SourcePlace where = harness::SourcePlace::Here()) {
+  context.CheckEventually(
+      [&] {
+        Settle(context);
+        return !probe.IsAlive();
+      },
+      "the owner is released: " + why, where);
+  CheckReleasedOnce(context, probe, why, where);
+}
+
 }  // namespace holdfast::scenarios
 
 #endif  // HOLDFAST_SCENARIOS_SUPPORT_OWNER_PROBE_H_

@@ -182,7 +182,6 @@ struct SteppedAtomics {
   class Counter {
    public:
     void Add(std::uint64_t amount) { value_ += amount; }
-    void Subtract(std::uint64_t amount) { value_ -= amount; }
     void RaiseTo(std::uint64_t value) { value_ = value > value_ ? value : value_; }
     std::uint64_t Get() const { return value_; }
 
