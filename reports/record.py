@@ -46,7 +46,7 @@ class Fault:
 
 @dataclasses.dataclass(frozen=True)
 class Rule:
-    """A fault that was asked for: the text of its rule, who brought it (user, scenario), and how often it fired."""
+    """A fault that was asked for: the text of its rule, who brought it (user, sweep, scenario), how often it fired."""
 
     text: str
     origin: str
@@ -55,7 +55,9 @@ class Rule:
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """One run of one variant of one scenario. `reason` says why a case was skipped, inconclusive or an error."""
+    """One run of one variant of one scenario. `reason` says why a case was skipped, inconclusive or an error; `point`
+    has the faults that a sweep put into it, each as a rule in its one-line form.
+    """
 
     scenario: str
     variant: str
@@ -64,6 +66,7 @@ class Case:
     verdict: str
     plan_digest: str
     replay: str
+    point: tuple[str, ...] = ()
     reason: str = ""
     findings: tuple[Finding, ...] = ()
     faults: tuple[Fault, ...] = ()
@@ -90,6 +93,58 @@ class Detection:
 
 
 @dataclasses.dataclass(frozen=True)
+class Operation:
+    """What a sweep made of one operation, over all variants of its scenario: the points at which a fault fired, by
+    form, and those that cannot fail after they took effect, with the reasons. A double point has a second fault, at a
+    site that only the first one leads to.
+    """
+
+    scenario: str
+    sites: tuple[str, ...]
+    points: int
+    before: int
+    after: int
+    transient: int
+    persistent: int
+    alloc: int
+    double: int
+    not_after: int
+    not_after_reasons: dict[str, tuple[str, ...]]  # reason: sites
+    runs: int
+    failed: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Shrunk:
+    """A sequence that a fuzzer found something with, made as short as it goes. It is `complete` if no line can go any
+    more; otherwise `note` says what came in the way.
+    """
+
+    fingerprint: str
+    kind: str
+    message: str
+    operations: int
+    faults: int
+    operations_before: int
+    faults_before: int
+    replays: int
+    complete: bool
+    note: str
+    file: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Fuzz:
+    """What a fuzzer did: the work of all jobs together. A core's rate counts the time in which it worked for them."""
+
+    operations: int
+    sequences: int
+    core_seconds: float
+    operations_per_core_second: float
+    shrunk: tuple[Shrunk, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
 class Option:
     """A resolved option, and who gave its value."""
 
@@ -108,7 +163,9 @@ class Subject:
 
 @dataclasses.dataclass(frozen=True)
 class Record:
-    """A run. `started` is in UTC by ISO 8601; `interrupted` names the signal that ended the run, if one did."""
+    """A run. `started` is in UTC by ISO 8601; `interrupted` names the signal that ended the run, if one did. Of a
+    sweep, `cases` has the clean runs and those that did not pass; `passed_points` counts the others.
+    """
 
     version: str
     command: str
@@ -129,11 +186,15 @@ class Record:
     options: dict[str, Option] = dataclasses.field(default_factory=dict)
     cases: tuple[Case, ...] = ()
     detection: tuple[Detection, ...] = ()
+    operations: tuple[Operation, ...] = ()
+    passed_points: int = 0
+    fuzz: Fuzz | None = None
 
 
-def summarize(cases: tuple[Case, ...]) -> dict[str, int]:
-    """How many cases had each verdict."""
+def summarize(record: Record) -> dict[str, int]:
+    """How many runs had each verdict."""
     summary = dict.fromkeys(SUMMARY_WORDS.values(), 0)
-    for case in cases:
+    for case in record.cases:
         summary[SUMMARY_WORDS[case.verdict]] += 1
+    summary["passed"] += record.passed_points
     return summary

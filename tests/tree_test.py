@@ -48,10 +48,18 @@ class ListsAgree(unittest.TestCase):
             listed = starlark_value("scenarios/bugs/seeded_bug.bzl", name)
             self.assertEqual(listed, sorted(name_of(path) for path in files("scenarios/support", suffixes=(suffix,))))
 
+    def test_fuzz_sources_are_the_tree(self) -> None:
+        for name, suffixes in (("FUZZ_SOURCES", (".cc",)), ("FUZZ_HEADERS", (".h", ".def"))):
+            listed = starlark_value("scenarios/fuzz/sources.bzl", name)
+            self.assertEqual(listed, sorted(path.name for path in files("scenarios/fuzz", suffixes=suffixes)), name)
+
     def test_each_seeded_bug_has_a_patch_and_is_claimed(self) -> None:
         bugs = starlark_value("scenarios/bugs/BUILD.bazel", "SEEDED_BUGS")
         assert isinstance(bugs, dict)
-        self.assertEqual(sorted(bugs), sorted(path.stem for path in (ROOT / "scenarios/bugs").glob("*.patch")))
+        fuzzed = starlark_value("scenarios/bugs/BUILD.bazel", "FUZZ_BUGS")
+        assert isinstance(fuzzed, list)
+        patches = sorted(path.stem for path in (ROOT / "scenarios/bugs").glob("*.patch"))
+        self.assertEqual(sorted([*bugs, *fuzzed]), patches)
         for bug, scenarios in bugs.items():
             for scenario in scenarios:
                 text = (ROOT / "scenarios" / f"{scenario}.cc").read_text(encoding="utf-8")
@@ -66,6 +74,13 @@ class ListsAgree(unittest.TestCase):
             assert claims is not None
             for bug in re.findall(r'"([^"]+)"', claims.group(1)):
                 self.assertIn(path.stem, bugs.get(bug, ()), f"{path.name} claims {bug}")
+
+    def test_every_package_of_tests_is_asked_what_it_covers(self) -> None:
+        asked = starlark_value("tests/BUILD.bazel", "COVERING_SOURCES")
+        assert isinstance(asked, list)
+        for path in files("tests", suffixes=(".cc",)):
+            if "// Covers: " in path.read_text(encoding="utf-8"):
+                self.assertIn(f"//{name_of(path.parent)}:sources", asked, name_of(path))
 
 
 class RulesHold(unittest.TestCase):

@@ -23,11 +23,28 @@ void Graphs::Created(Handle handle) {
   Register(handle, graph);
 }
 
-void Graphs::Cloned(Handle handle, const GraphPointer& source) {
+GraphPointer Graphs::Copy(const GraphPointer& source) const {
   auto graph = std::make_shared<Graph>();
-  graph->root = true;
   graph->known = source != nullptr && source->known;
-  if (graph->known) graph->references = source->references;
+  if (!graph->known) return graph;
+  graph->references = source->references;
+  const auto copy_node = [&](Handle origin, const std::vector<GraphPointer>& children) {
+    CopiedNode copied{origin, {}};
+    for (const GraphPointer& child : children) copied.graphs.push_back(Copy(child));
+    graph->copied_nodes.push_back(std::move(copied));
+  };
+  for (const Handle node : source->nodes_with_graphs) {
+    const auto found = nodes_.find(node);
+    if (found != nodes_.end() && found->second.parent.lock() == source) copy_node(node, found->second.graphs);
+  }
+  // Nobody knows the handles of these, so nobody can ask for their copies; what they hold still counts.
+  for (const CopiedNode& copied : source->copied_nodes) copy_node(0, copied.graphs);
+  return graph;
+}
+
+void Graphs::Cloned(Handle handle, const GraphPointer& source) {
+  const GraphPointer graph = Copy(source);
+  graph->root = true;
   Register(handle, graph);
 }
 
@@ -58,12 +75,7 @@ void Graphs::Own(Handle parent, OwningNode owner) {
 }
 
 void Graphs::Embedded(Handle parent, Handle node, const GraphPointer& source, bool moved) {
-  GraphPointer child = moved ? source : nullptr;
-  if (child == nullptr) {
-    child = std::make_shared<Graph>();
-    child->known = !moved && source != nullptr && source->known;
-    if (child->known) child->references = source->references;
-  }
+  const GraphPointer child = moved ? source : Copy(source);
   child->root = false;
   Own(parent, {node, {}, {child}});
 }
@@ -92,6 +104,31 @@ void Graphs::ChildSeen(Handle node, Handle handle) {
   if (child->handle == handle && Find(handle) == child) return;
   if (child->handle != 0) child = std::make_shared<Graph>();  // replaced out of our sight
   Register(handle, child);
+}
+
+void Graphs::NodeFound(Handle copy, Handle origin, Handle node) {
+  const GraphPointer graph = Find(copy);
+  if (graph == nullptr || origin == 0) return;
+  const auto copied = std::find_if(graph->copied_nodes.begin(), graph->copied_nodes.end(),
+                                   [origin](const CopiedNode& entry) { return entry.origin == origin; });
+  if (copied == graph->copied_nodes.end()) return;
+  OwningNode owner{node, {}, std::move(copied->graphs)};
+  graph->copied_nodes.erase(copied);
+  Own(copy, std::move(owner));
+}
+
+void Graphs::Keep(const GraphPointer& graph) {
+  VisitTree(graph, [](Graph& each) { each.kept = true; });
+}
+
+GraphPointer Graphs::RootOf(const GraphPointer& graph) const {
+  for (const auto& [node, owner] : nodes_) {
+    if (std::find(owner.graphs.begin(), owner.graphs.end(), graph) != owner.graphs.end()) {
+      const GraphPointer parent = owner.parent.lock();
+      return parent != nullptr ? RootOf(parent) : graph;
+    }
+  }
+  return graph;
 }
 
 void Graphs::TakeBelow(const GraphPointer& graph, Dying& dying) {
@@ -148,9 +185,10 @@ void Graphs::Bury(const Dying& dying, Handle also) {
   if (also != 0 && !listed && !graphs_.contains(also)) dead_.Died(also);
 }
 
-std::size_t Graphs::roots() const {
-  return static_cast<std::size_t>(
-      std::count_if(graphs_.begin(), graphs_.end(), [](const auto& entry) { return entry.second->root; }));
+std::size_t Graphs::CountRoots(bool kept) const {
+  return static_cast<std::size_t>(std::count_if(graphs_.begin(), graphs_.end(), [kept](const auto& entry) {
+    return entry.second->root && entry.second->kept == kept;
+  }));
 }
 
 }  // namespace holdfast::fault

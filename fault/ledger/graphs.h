@@ -1,8 +1,9 @@
 // Graphs: which exist, which nodes own a graph, and how many references of each user object a graph holds.
 //
 // A graph is *known* when its whole history passed through here, so that its references are exact: created empty,
-// cloned from or embedded out of a known graph, captured from a beginning that was seen. A graph that turned up from
-// elsewhere (a child of a clone, say) is recorded as unknown and never judged.
+// cloned from or embedded out of a known graph, captured from a beginning that was seen. What lies below a copied graph
+// is copied with it, and known again once the subject asks the driver which node of the copy owns it. A graph that
+// turned up from elsewhere is recorded as unknown and never judged.
 //
 // Driver rules used, by number of driver-facts.md: U5 a clone gets the references of its source; U9 a node owns none;
 // U10, U11 those of an embedded graph go with its node, or when it is replaced; U12 a moved graph keeps its handle.
@@ -23,14 +24,26 @@
 
 namespace holdfast::fault {
 
+struct Graph;
+using GraphPointer = std::shared_ptr<Graph>;
+
+// What a node of a copied graph owns, while nobody has asked for the node: known by the node it was copied from.
+struct CopiedNode {
+  Handle origin = 0;
+  std::vector<GraphPointer> graphs;
+};
+
 struct Graph {
   Handle handle = 0;  // 0: embedded, and nobody has asked for its handle yet
   bool known = false;
   bool root = false;  // the subject has to destroy it
+  bool kept = false;  // a fault kept its destroy call, or that of what it belongs to, from the driver
   std::unordered_map<ObjectId, std::uint64_t> references;
+  std::unordered_map<ObjectId, std::uint64_t>
+      given_up;  // of the references: a fault kept their release from the driver
   std::vector<Handle> nodes_with_graphs;
+  std::vector<CopiedNode> copied_nodes;
 };
-using GraphPointer = std::shared_ptr<Graph>;
 
 // A node that owns graphs: one for a child-graph node, several for a conditional one.
 struct OwningNode {
@@ -67,6 +80,36 @@ class Graphs {
   void GotBodies(Handle parent, Handle node, std::span<const Handle> bodies);
   void ChildSeen(Handle node, Handle handle);
 
+  // The driver said that `node` of `copy` is the copy of `origin`.
+  void NodeFound(Handle copy, Handle origin, Handle node);
+
+  // A fault kept the graph's destroy call from the driver: it stays, with everything below, and is not the subject's
+  // any more.
+  void Keep(const GraphPointer& graph);
+
+  // The root above a graph that a node owns; the graph itself if none does.
+  GraphPointer RootOf(const GraphPointer& graph) const;
+
+  // Calls `visit(graph)` for the graph and everything below it; a graph may come more than once.
+  template <typename Visit>
+  void VisitTree(const GraphPointer& graph, const Visit& visit) const {
+    visit(*graph);
+    for (const CopiedNode& copied : graph->copied_nodes) {
+      for (const GraphPointer& child : copied.graphs) VisitTree(child, visit);
+    }
+    for (const Handle node : graph->nodes_with_graphs) {
+      const auto found = nodes_.find(node);
+      if (found == nodes_.end() || found->second.parent.lock() != graph) continue;
+      for (const GraphPointer& child : found->second.graphs) VisitTree(child, visit);
+    }
+  }
+
+  // The same for all graphs that there are.
+  template <typename Visit>
+  void VisitAll(const Visit& visit) const {
+    for (const auto& [handle, graph] : graphs_) VisitTree(graph, visit);
+  }
+
   // Takes a root, or what a node owns, out of the books before the driver is asked to destroy it.
   Dying TakeGraph(Handle handle);
   Dying TakeNode(Handle node);
@@ -75,11 +118,17 @@ class Graphs {
   // They are gone: their handles are dead unless the driver has given them out again meanwhile.
   void Bury(const Dying& dying, Handle also = 0);
 
-  std::size_t roots() const;
+  // Roots that the subject has to destroy, and those that a fault keeps.
+  std::size_t roots() const { return CountRoots(/*kept=*/false); }
+  std::size_t kept_roots() const { return CountRoots(/*kept=*/true); }
 
   DeadHandles& dead() { return dead_; }
 
  private:
+  // A graph with the contents of `source`, and copies of what is below; an unknown one if there is none.
+  GraphPointer Copy(const GraphPointer& source) const;
+
+  std::size_t CountRoots(bool kept) const;
   void TakeBelow(const GraphPointer& graph, Dying& dying);
   void Own(Handle parent, OwningNode owner);
 

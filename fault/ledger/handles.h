@@ -23,16 +23,27 @@ class LiveHandles {
   void Created(Handle handle) { alive_.insert(handle); }
 
   // ENSURES: the handle is not alive; true if it was.
-  bool Destroying(Handle handle) { return alive_.erase(handle) != 0; }
+  bool Destroying(Handle handle) {
+    kept_.erase(handle);
+    return alive_.erase(handle) != 0;
+  }
 
   // The call failed: what Destroying took is back.
   void NotDestroyed(Handle handle) { alive_.insert(handle); }
 
-  std::size_t count() const { return alive_.size(); }
+  // A fault kept the destroy call from the driver. The handle is alive, and not the subject's any more.
+  void Kept(Handle handle) {
+    if (alive_.contains(handle)) kept_.insert(handle);
+  }
+
+  std::size_t count() const { return alive_.size() - kept_.size(); }
+  std::size_t kept() const { return kept_.size(); }
   bool Has(Handle handle) const { return alive_.contains(handle); }
+  bool IsKept(Handle handle) const { return kept_.contains(handle); }
 
  private:
   std::unordered_set<Handle> alive_;
+  std::unordered_set<Handle> kept_;  // a part of alive_
 };
 
 // Handles that were destroyed and not given out since. Remembers the last kCapacity, so a very old handle may be

@@ -113,6 +113,21 @@ void Ledger::EndRelease(const PendingRelease& pending, bool done) {
              "; the driver answered success, so the destructor can run while others hold the object");
 }
 
+void Ledger::ObjectReleaseKept(Handle object, std::uint64_t count) {
+  const std::lock_guard lock(mutex_);
+  objects_.GiveUpReferences(objects_.Find(object), count);
+  anything_kept_ = true;
+}
+
+void Ledger::GraphReleaseKept(Handle graph, Handle object, std::uint64_t count) {
+  const std::lock_guard lock(mutex_);
+  const GraphPointer book = graphs_.Find(graph);
+  const ObjectId id = objects_.Find(object);
+  if (book == nullptr || id == kNoObject) return;
+  book->given_up[id] += count;
+  anything_kept_ = true;
+}
+
 // ---- graphs ---------------------------------------------------------------------------------------------------------
 
 void Ledger::GraphCreated(Handle graph) {
@@ -144,9 +159,22 @@ void Ledger::EndDestroyGraph(const PendingGraphDestroy& pending, bool done) {
   }
 }
 
+void Ledger::GraphDestroyKept(Handle graph) {
+  const std::lock_guard lock(mutex_);
+  const GraphPointer book = graphs_.Find(graph);
+  if (book == nullptr) return;
+  graphs_.Keep(book);
+  anything_kept_ = true;
+}
+
 void Ledger::GraphEmbedded(Handle parent, Handle node, Handle source, bool moved) {
   const std::lock_guard lock(mutex_);
-  graphs_.Embedded(parent, node, graphs_.Find(source), moved);
+  graphs_.Embedded(parent, node, moved ? graphs_.Seen(source) : graphs_.Find(source), moved);
+}
+
+void Ledger::NodeFoundInClone(Handle clone, Handle original, Handle node) {
+  const std::lock_guard lock(mutex_);
+  graphs_.NodeFound(clone, original, node);
 }
 
 void Ledger::BodiesMade(Handle parent, Handle node, std::span<const Handle> bodies) {
@@ -171,12 +199,12 @@ void Ledger::ChildSeen(Handle node, Handle graph) {
 
 void Ledger::CaptureBegan(Handle stream) {
   const std::lock_guard lock(mutex_);
-  captures_[stream] = {graphs_.StartCapture(), false};
+  captures_[stream] = {graphs_.StartCapture()};
 }
 
 void Ledger::CaptureToGraphBegan(Handle stream, Handle graph) {
   const std::lock_guard lock(mutex_);
-  captures_[stream] = {graphs_.Seen(graph), true};
+  captures_[stream] = {graphs_.Seen(graph), /*told=*/true, /*existing=*/true};
 }
 
 void Ledger::Adopt(Capture& capture, Handle graph) {
@@ -207,11 +235,15 @@ void Ledger::CaptureEnded(Handle stream, Handle graph) {
     const std::lock_guard lock(mutex_);
     const auto found = captures_.find(stream);
     std::size_t held = 0;
+    bool existing = false;
     if (found != captures_.end()) {
       held = found->second.graph->references.size();
+      existing = found->second.existing;
       if (graph != 0) Adopt(found->second, graph);
       captures_.erase(found);
     }
+    // A graph that was there before has somebody to destroy it, told or not.
+    if (existing) return;
     if (graph != 0) {
       graphs_.MakeRoot(graphs_.Seen(graph));
       return;
@@ -232,7 +264,43 @@ void Ledger::CaptureLost(Handle stream) {
   captures_.erase(found);
   graph->known = false;
   if (graph->handle == 0 || graph->root || graphs_.Find(graph->handle) != graph) return;
+  // The driver has freed a body that its node still names, and survives neither the destruction of the root nor that of
+  // the node: nobody can be asked for either any more.
+  anything_kept_ = true;
+  graphs_.Keep(graphs_.RootOf(graph));
   graphs_.Bury(graphs_.TakeGraph(graph->handle));
+}
+
+// ---- executables ----------------------------------------------------------------------------------------------------
+
+std::vector<ObjectId> Ledger::HeldBy(const GraphPointer& graph) const {
+  std::vector<ObjectId> held;
+  if (graph == nullptr) return held;
+  graphs_.VisitTree(graph, [&held](const Graph& each) {
+    for (const auto& [object, count] : each.references) held.push_back(object);
+  });
+  return held;
+}
+
+void Ledger::ExecutableMade(Handle executable, Handle source) {
+  const std::lock_guard lock(mutex_);
+  Of(Resource::kExecutable).Created(executable);
+  dead_executables_.GivenOut(executable);
+  executable_references_[executable] = HeldBy(graphs_.Find(source));
+}
+
+void Ledger::ExecutableUpdated(Handle executable, Handle source) {
+  const std::lock_guard lock(mutex_);
+  executable_references_[executable] = HeldBy(graphs_.Find(source));
+}
+
+void Ledger::ExecutableGotChild(Handle executable, Handle source) {
+  const std::lock_guard lock(mutex_);
+  std::vector<ObjectId>& references = executable_references_[executable];
+  // Which of the old child's references go is not known here; those that went hold nothing up, since a destroyed object
+  // is not alive.
+  const std::vector<ObjectId> added = HeldBy(graphs_.Find(source));
+  references.insert(references.end(), added.begin(), added.end());
 }
 
 // ---- counted resources ----------------------------------------------------------------------------------------------
@@ -240,18 +308,36 @@ void Ledger::CaptureLost(Handle stream) {
 void Ledger::Created(Resource kind, Handle handle) {
   const std::lock_guard lock(mutex_);
   Of(kind).Created(handle);
-  if (kind == Resource::kExecutable) dead_executables_.GivenOut(handle);
 }
 
 PendingDestroy Ledger::BeginDestroy(Resource kind, Handle handle) {
   const std::lock_guard lock(mutex_);
-  return {handle, Of(kind).Destroying(handle)};
+  PendingDestroy pending{handle, Of(kind).Destroying(handle), {}};
+  const auto references = executable_references_.find(handle);
+  if (kind == Resource::kExecutable && references != executable_references_.end()) {
+    pending.references = std::move(references->second);
+    executable_references_.erase(references);
+  }
+  return pending;
 }
 
-void Ledger::EndDestroy(Resource kind, const PendingDestroy& pending, bool done) {
+void Ledger::EndDestroy(Resource kind, PendingDestroy pending, bool done) {
   const std::lock_guard lock(mutex_);
-  if (!done && pending.was_alive) Of(kind).NotDestroyed(pending.handle);
+  if (!done && pending.was_alive) {
+    Of(kind).NotDestroyed(pending.handle);
+    if (kind == Resource::kExecutable) executable_references_[pending.handle] = std::move(pending.references);
+  }
   if (done && kind == Resource::kExecutable && !Of(kind).Has(pending.handle)) dead_executables_.Died(pending.handle);
+}
+
+void Ledger::DestroyKept(Resource kind, Handle handle) {
+  const std::lock_guard lock(mutex_);
+  Of(kind).Kept(handle);
+  anything_kept_ = true;
+  if (kind != Resource::kStream) return;
+  // A stream that stays keeps the graph that it is capturing, which the subject has no handle to destroy by.
+  const auto capture = captures_.find(handle);
+  if (capture != captures_.end() && !capture->second.existing) graphs_.Keep(capture->second.graph);
 }
 
 // ---- handles given to calls -----------------------------------------------------------------------------------------
@@ -287,12 +373,50 @@ void Ledger::CallInCallback(std::string_view call, const std::string& thread, st
                                     std::string(callback) + "; the driver permits no call there");
 }
 
+// ---- what is alive --------------------------------------------------------------------------------------------------
+
+std::uint64_t Ledger::CountKeptObjects() const {
+  struct Holders {
+    bool kept = false;
+    bool rightful = false;
+  };
+  std::unordered_map<ObjectId, Holders> holders;
+  const auto note = [&](ObjectId object, std::uint64_t held, std::uint64_t given_up) {
+    Holders& entry = holders[object];
+    entry.kept = entry.kept || given_up != 0;
+    entry.rightful = entry.rightful || held != 0;
+  };
+  const auto note_graph = [&](const Graph& graph) {
+    for (const auto& [object, count] : graph.references) {
+      const auto found = graph.given_up.find(object);
+      const std::uint64_t without = found == graph.given_up.end() ? 0 : std::min(found->second, count);
+      const std::uint64_t given_up = graph.kept ? count : without;
+      note(object, count - given_up, given_up);
+    }
+  };
+  objects_.ForEachHeld(note);
+  graphs_.VisitAll(note_graph);
+  for (const auto& [stream, capture] : captures_) note_graph(*capture.graph);
+  for (const auto& [executable, objects] : executable_references_) {
+    const bool kept = Of(Resource::kExecutable).IsKept(executable);
+    for (const ObjectId object : objects) note(object, kept ? 0 : 1, kept ? 1 : 0);
+  }
+  return static_cast<std::uint64_t>(std::count_if(holders.begin(), holders.end(), [this](const auto& entry) {
+    return entry.second.kept && !entry.second.rightful && objects_.IsAlive(entry.first);
+  }));
+}
+
 LiveCounts Ledger::live() const {
   const std::lock_guard lock(mutex_);
   LiveCounts counts;
-  counts.user_objects = objects_.alive();
   counts.graphs = graphs_.roots();
-  for (std::size_t kind = 0; kind < kResourceKinds; ++kind) counts.resources[kind] = resources_[kind].count();
+  counts.kept_others = graphs_.kept_roots();
+  for (std::size_t kind = 0; kind < kResourceKinds; ++kind) {
+    counts.resources[kind] = resources_[kind].count();
+    counts.kept_others += resources_[kind].kept();
+  }
+  counts.kept_user_objects = anything_kept_ ? CountKeptObjects() : 0;
+  counts.user_objects = objects_.alive() - counts.kept_user_objects;
   return counts;
 }
 

@@ -3,7 +3,9 @@
 //
 // A call that releases or destroys is told in two halves, around the driver call: `Begin...` takes the thing out of the
 // books, since its handle may be given out again before the call is back, and `End...` says whether the driver did it.
-// A call that makes something is told once it succeeded. A call that a fault kept from the driver is not told at all.
+// A call that makes something is told once it succeeded. Of the calls that a fault kept from the driver only releases
+// are told: what they were to release stays, which is the fault's doing and no leak of the subject's. It counts as
+// *kept*, and so does a user object as long as nothing but such leftovers holds it.
 //
 // The ledger raises no false alarm: what did not pass through it from its beginning is counted and never judged.
 //
@@ -20,6 +22,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "fault/ledger/finding.h"
 #include "fault/ledger/graphs.h"
@@ -32,10 +35,13 @@ namespace holdfast::fault {
 enum class Resource : std::uint8_t { kExecutable, kStream, kEvent, kAllocation, kLibrary };
 inline constexpr std::size_t kResourceKinds = 5;
 
+// What is alive and not kept, by kind; and how much of each is kept.
 struct LiveCounts {
   std::uint64_t user_objects = 0;
   std::uint64_t graphs = 0;  // roots
   std::array<std::uint64_t, kResourceKinds> resources{};
+  std::uint64_t kept_user_objects = 0;
+  std::uint64_t kept_others = 0;
 };
 
 // The first half of a release, kept for the second.
@@ -58,6 +64,7 @@ struct PendingRetain {
 struct PendingDestroy {
   Handle handle = 0;
   bool was_alive = false;
+  std::vector<ObjectId> references;  // of an executable
 };
 
 struct PendingGraphDestroy {
@@ -80,6 +87,8 @@ class Ledger {
   void EndGraphRetain(const PendingRetain& pending, bool done);
   PendingRelease BeginGraphRelease(Handle graph, Handle object, std::uint64_t count);
   void EndRelease(const PendingRelease& pending, bool done);
+  void ObjectReleaseKept(Handle object, std::uint64_t count);
+  void GraphReleaseKept(Handle graph, Handle object, std::uint64_t count);
 
   // ---- graphs ----
   void GraphCreated(Handle graph);
@@ -87,6 +96,8 @@ class Ledger {
   PendingGraphDestroy BeginDestroyGraph(Handle graph);
   PendingGraphDestroy BeginDestroyNode(Handle node);
   void EndDestroyGraph(const PendingGraphDestroy& pending, bool done);
+  void GraphDestroyKept(Handle graph);
+  void NodeFoundInClone(Handle clone, Handle original, Handle node);
   void GraphEmbedded(Handle parent, Handle node, Handle source, bool moved);
   void BodiesMade(Handle parent, Handle node, std::span<const Handle> bodies);
   void ChildReplaced(Handle node, Handle source);
@@ -99,10 +110,16 @@ class Ledger {
   void CaptureEnded(Handle stream, Handle graph);  // graph 0: a null pointer was given, and the driver accepted
   void CaptureLost(Handle stream);                 // invalidated, or its stream destroyed: the graph is gone
 
+  // ---- executables: an executable holds what its source held when it was made or updated ----
+  void ExecutableMade(Handle executable, Handle source);
+  void ExecutableUpdated(Handle executable, Handle source);
+  void ExecutableGotChild(Handle executable, Handle source);
+
   // ---- counted resources ----
   void Created(Resource kind, Handle handle);
   PendingDestroy BeginDestroy(Resource kind, Handle handle);
-  void EndDestroy(Resource kind, const PendingDestroy& pending, bool done);
+  void EndDestroy(Resource kind, PendingDestroy pending, bool done);
+  void DestroyKept(Resource kind, Handle handle);
 
   // ---- handles given to calls; `call` is the entry point ----
   void UseGraph(Handle graph, std::string_view call);
@@ -120,7 +137,8 @@ class Ledger {
  private:
   struct Capture {
     GraphPointer graph;
-    bool told = false;  // the driver has said which handle it is
+    bool told = false;      // the driver has said which handle it is
+    bool existing = false;  // the subject had the graph before, and owns it or not as it did
   };
 
   // The driver has said which graph the capture builds. REQUIRES: mutex_ is held.
@@ -131,6 +149,13 @@ class Ledger {
                    std::string_view call);
 
   LiveHandles& Of(Resource kind) { return resources_[static_cast<std::size_t>(kind)]; }
+  const LiveHandles& Of(Resource kind) const { return resources_[static_cast<std::size_t>(kind)]; }
+
+  // What the tree of a graph holds; empty for a null one. REQUIRES: mutex_ is held.
+  std::vector<ObjectId> HeldBy(const GraphPointer& graph) const;
+
+  // The living user objects that nothing holds but what is kept. REQUIRES: mutex_ is held.
+  std::uint64_t CountKeptObjects() const;
 
   const FindingSink sink_;
   mutable std::mutex mutex_;
@@ -139,7 +164,9 @@ class Ledger {
   Graphs graphs_;
   std::unordered_map<Handle, Capture> captures_;  // by origin stream
   std::array<LiveHandles, kResourceKinds> resources_;
+  std::unordered_map<Handle, std::vector<ObjectId>> executable_references_;
   DeadHandles dead_executables_;
+  bool anything_kept_ = false;
 };
 
 }  // namespace holdfast::fault

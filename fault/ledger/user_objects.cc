@@ -1,7 +1,5 @@
 #include "fault/ledger/user_objects.h"
 
-#include <algorithm>
-
 namespace holdfast::fault {
 
 ObjectId UserObjects::Creating() {
@@ -14,7 +12,7 @@ void UserObjects::NotCreated(ObjectId id) { objects_.erase(id); }
 
 void UserObjects::Created(ObjectId id, Handle handle, std::uint64_t references) {
   ids_[handle] = id;
-  objects_[id] = {handle, references};
+  objects_[id] = {handle, references, 0};
 }
 
 void UserObjects::DriverLetGo(ObjectId id) {
@@ -43,6 +41,11 @@ std::uint64_t UserObjects::TakeReferences(ObjectId id, std::uint64_t count) {
   const std::uint64_t taken = std::min(count, found->second.references);
   found->second.references -= taken;
   return taken;
+}
+
+void UserObjects::GiveUpReferences(ObjectId id, std::uint64_t count) {
+  const auto found = objects_.find(id);
+  if (found != objects_.end()) found->second.given_up += count;
 }
 
 }  // namespace holdfast::fault

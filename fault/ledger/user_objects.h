@@ -5,6 +5,7 @@
 #ifndef HOLDFAST_FAULT_LEDGER_USER_OBJECTS_H_
 #define HOLDFAST_FAULT_LEDGER_USER_OBJECTS_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -36,12 +37,27 @@ class UserObjects {
   // Takes up to `count` of the subject's references; the number taken.
   std::uint64_t TakeReferences(ObjectId id, std::uint64_t count);
 
+  // A fault kept the release of `count` references from the driver: they stay, and the subject has given them up.
+  void GiveUpReferences(ObjectId id, std::uint64_t count);
+
   std::size_t alive() const { return objects_.size(); }
+  bool IsAlive(ObjectId id) const { return objects_.contains(id); }
+
+  // Calls `visit(id, held, given_up)` for each object of which the subject has references: those that it holds, and
+  // those that it has given up without the driver's knowing.
+  template <typename Visit>
+  void ForEachHeld(Visit visit) const {
+    for (const auto& [id, object] : objects_) {
+      const std::uint64_t given_up = std::min(object.given_up, object.references);
+      if (object.references != 0) visit(id, object.references - given_up, given_up);
+    }
+  }
 
  private:
   struct Object {
     Handle handle = 0;  // 0: not created yet, or the driver let go
     std::uint64_t references = 0;
+    std::uint64_t given_up = 0;  // of the references
   };
 
   ObjectId last_id_ = 0;

@@ -43,6 +43,12 @@ void AppendEvent(const std::string& name) {
 
 }  // namespace
 
+std::uint64_t ThreadNumber() noexcept {
+  static std::atomic<std::uint64_t> next{1};
+  thread_local const std::uint64_t number = next.fetch_add(1, std::memory_order_relaxed);
+  return number;
+}
+
 const char* CurrentCall() noexcept { return current_call != nullptr ? current_call : "the driver's own thread"; }
 
 void Misuse(const std::string& what) noexcept {
@@ -83,7 +89,8 @@ CallName::~CallName() { current_call = previous_; }
 CUresult CheckRule(Rule rule) noexcept {
   if (rule == Rule::kAlways) return CUDA_SUCCESS;
   if (!initialized.load(std::memory_order_acquire)) return CUDA_ERROR_NOT_INITIALIZED;
-  if (rule == Rule::kInCallback || callback_depth == 0) return CUDA_SUCCESS;
+  if (rule == Rule::kInCallback) return CUDA_SUCCESS;
+  if (callback_depth == 0) return rule == Rule::kUnsafe ? CheckCaptures() : CUDA_SUCCESS;
   return rule == Rule::kNodeOfExec ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_NOT_PERMITTED;
 }
 

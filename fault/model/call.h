@@ -8,6 +8,7 @@
 
 #include <cuda.h>
 
+#include <cstdint>
 #include <new>
 #include <string>
 
@@ -20,6 +21,7 @@ enum class Rule {
   kInCallback,  // needs cuInit, works inside callbacks
   kNodeOfExec,  // needs cuInit; CUDA_ERROR_INVALID_VALUE inside callbacks
   kNormal,      // needs cuInit; CUDA_ERROR_NOT_PERMITTED inside callbacks
+  kUnsafe,      // the same; and what a stream capture may forbid to the calling thread (capture_mode.h)
 };
 
 // The driver's own "no": the real one gives the same answer.
@@ -33,6 +35,9 @@ struct Unmodelled {};
 inline void Require(bool condition, CUresult otherwise = CUDA_ERROR_INVALID_VALUE) {
   if (!condition) throw Refusal{otherwise};
 }
+
+// A small number for the calling thread, never 0, that no other thread of the process ever has.
+std::uint64_t ThreadNumber() noexcept;
 
 // The entry point that the calling thread is in, for messages; "the driver's own thread" where there is none.
 const char* CurrentCall() noexcept;
@@ -75,6 +80,9 @@ class CallName {
 };
 
 CUresult CheckRule(Rule rule) noexcept;
+
+// What stream captures have to say to an unsafe call. Defined in capture_mode.cc.
+CUresult CheckCaptures() noexcept;
 
 }  // namespace internal
 

@@ -56,10 +56,12 @@ std::unique_ptr<Image> ParseImage(const void* data) {
   const std::string_view text = static_cast<const char*>(data);
   Require(text.find(".version") != std::string_view::npos, CUDA_ERROR_INVALID_IMAGE);
   Require(ParsePtx(text, &entries), CUDA_ERROR_INVALID_PTX);
+  const int target = PtxTarget(text);
   auto image = std::make_unique<Image>();
   for (PtxEntry& entry : entries) {
     auto kernel = std::make_shared<Kernel>();
     kernel->body = BodyOf(entry.name);
+    kernel->ptx_version = target;
     kernel->name = std::move(entry.name);
     kernel->parameters = std::move(entry.parameters);
     image->kernels.push_back(std::move(kernel));
@@ -103,7 +105,34 @@ Kernel& KernelNamed(const Image& image, const char* name) {
 struct KernelArguments::Block {
   std::vector<std::byte> bytes;
   std::vector<void*> pointers;
+  // What a getter gives for arguments that came as a buffer; empty if they came one by one.
+  std::vector<void*> extra;
+  std::size_t extra_bytes = 0;
 };
+
+namespace {
+
+struct ArgumentBuffer {
+  const void* data = nullptr;
+  std::size_t bytes = 0;
+};
+
+ArgumentBuffer ReadExtra(void** extra) {
+  ArgumentBuffer buffer;
+  for (void** item = extra; *item != CU_LAUNCH_PARAM_END; item += 2) {
+    if (*item == CU_LAUNCH_PARAM_BUFFER_POINTER) {
+      buffer.data = item[1];
+    } else if (*item == CU_LAUNCH_PARAM_BUFFER_SIZE) {
+      buffer.bytes = *static_cast<std::size_t*>(item[1]);
+    } else {
+      throw Refusal{CUDA_ERROR_INVALID_VALUE};
+    }
+  }
+  Require(buffer.data != nullptr);
+  return buffer;
+}
+
+}  // namespace
 
 KernelArguments::KernelArguments(const Kernel& kernel, void** parameters, void** extra) {
   if (kernel.parameters.empty()) return;
@@ -112,19 +141,12 @@ KernelArguments::KernelArguments(const Kernel& kernel, void** parameters, void**
   const KernelParameter& last = kernel.parameters.back();
   block->bytes.resize(last.offset + last.bytes);
   if (extra != nullptr) {
-    const void* buffer = nullptr;
-    std::size_t bytes = 0;
-    for (void** item = extra; *item != CU_LAUNCH_PARAM_END; item += 2) {
-      if (*item == CU_LAUNCH_PARAM_BUFFER_POINTER) {
-        buffer = item[1];
-      } else if (*item == CU_LAUNCH_PARAM_BUFFER_SIZE) {
-        bytes = *static_cast<std::size_t*>(item[1]);
-      } else {
-        throw Refusal{CUDA_ERROR_INVALID_VALUE};
-      }
-    }
-    Require(buffer != nullptr && bytes >= block->bytes.size());
-    std::memcpy(block->bytes.data(), buffer, block->bytes.size());
+    const ArgumentBuffer buffer = ReadExtra(extra);
+    Require(buffer.bytes <= block->bytes.size());
+    std::memcpy(block->bytes.data(), buffer.data, buffer.bytes);
+    block->extra_bytes = buffer.bytes;
+    block->extra = {CU_LAUNCH_PARAM_BUFFER_POINTER, block->bytes.data(), CU_LAUNCH_PARAM_BUFFER_SIZE,
+                    &block->extra_bytes, CU_LAUNCH_PARAM_END};
   }
   for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
     std::byte* place = block->bytes.data() + kernel.parameters[i].offset;
@@ -139,6 +161,14 @@ KernelArguments::KernelArguments(const Kernel& kernel, void** parameters, void**
 
 void** KernelArguments::pointers() const {
   return block_ == nullptr ? nullptr : const_cast<void**>(block_->pointers.data());
+}
+
+void** KernelArguments::given_pointers() const {
+  return block_ == nullptr || !block_->extra.empty() ? nullptr : pointers();
+}
+
+void** KernelArguments::given_extra() const {
+  return block_ == nullptr || block_->extra.empty() ? nullptr : const_cast<void**>(block_->extra.data());
 }
 
 void RegisterKernel(const char* name, HostKernel body) {

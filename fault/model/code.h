@@ -5,6 +5,7 @@
 #include <cuda.h>
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,11 +15,20 @@
 
 namespace holdfast::fault::model {
 
+// What a caller may set, of a function and of a kernel.
+struct KernelLimits {
+  std::atomic<std::uint32_t> shared_memory_bytes{49152};
+  std::atomic<int> carveout{-1};
+  std::atomic<int> non_portable_cluster{0};
+  std::atomic<int> cluster_scheduling{0};
+};
+
 // One entry of a loaded image. It outlives its image in the nodes that hold it: an executable made before the code was
 // unloaded still runs, a node cannot be instantiated any more.
 struct Kernel : std::enable_shared_from_this<Kernel> {
   std::string name;
   std::vector<KernelParameter> parameters;
+  int ptx_version = 0;  // of the target, e.g. 70
   HostKernel body = nullptr;
   // The handles that stand for it; null where the kind of image has none.
   CUfunction function = nullptr;
@@ -26,6 +36,8 @@ struct Kernel : std::enable_shared_from_this<Kernel> {
   CUmodule module = nullptr;
   CUlibrary library = nullptr;
   std::atomic<bool> loaded{true};
+  mutable KernelLimits function_limits;
+  mutable KernelLimits kernel_limits;
 };
 
 using KernelPointer = std::shared_ptr<const Kernel>;
@@ -36,11 +48,15 @@ class KernelArguments {
   KernelArguments() = default;
 
   // `parameters` and `extra` as in cuLaunchKernel. Throws Refusal{CUDA_ERROR_INVALID_VALUE} if both or neither are
-  // there for a kernel that has parameters.
+  // there for a kernel that has parameters, and for a buffer that is longer than they are.
   KernelArguments(const Kernel& kernel, void** parameters, void** extra);
 
   // One pointer a parameter; null if the kernel has none. Valid as long as a copy of this lives.
   void** pointers() const;
+
+  // The same as the caller gave it: one of the two is null, or both if the kernel has no parameters.
+  void** given_pointers() const;
+  void** given_extra() const;
 
  private:
   struct Block;

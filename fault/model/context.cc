@@ -6,6 +6,7 @@
 #include <mutex>
 #include <vector>
 
+#include "fault/model/array.h"
 #include "fault/model/call.h"
 #include "fault/model/code.h"
 #include "fault/model/event.h"
@@ -42,6 +43,7 @@ void DestroyContents() {
   DestroyAllStreams();
   DestroyAllEvents();
   UnloadAllCode();
+  DestroyAllArrays();
   FreeAll();
 }
 
@@ -112,6 +114,11 @@ void RequireContext(CUcontext context) {
   Require(context == nullptr || State().handles.Find(context) != nullptr, CUDA_ERROR_INVALID_CONTEXT);
 }
 
+void RequireNodeContext(CUcontext context) {
+  if (context == nullptr || State().handles.Find(context) != nullptr) return;
+  Misuse("the context of a node is none (the real driver crashes)");
+}
+
 void RequireCurrentContext() {
   Require(CurrentContext() != nullptr, CUDA_ERROR_INVALID_CONTEXT);
   Require(PrimaryContextIsActive(), CUDA_ERROR_CONTEXT_IS_DESTROYED);
@@ -124,6 +131,8 @@ void FailContext(CUresult error, const std::string& why) {
   const std::string line = "holdfast model driver: the context is lost: " + why + "\n";
   if (::write(STDERR_FILENO, line.data(), line.size()) < 0) return;
 }
+
+bool ContextIsHealthy() { return State().error.load(std::memory_order_acquire) == CUDA_SUCCESS; }
 
 void RequireHealthyContext() {
   const CUresult error = State().error.load(std::memory_order_acquire);

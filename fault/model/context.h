@@ -10,6 +10,7 @@ namespace holdfast::fault::model {
 
 inline constexpr int kDriverVersion = 13000;
 inline constexpr char kDeviceName[] = "Holdfast model device";
+inline constexpr int kMultiprocessors = 132;
 
 // Throws Refusal{CUDA_ERROR_INVALID_DEVICE} unless it is the device.
 void RequireDevice(CUdevice device);
@@ -31,6 +32,9 @@ CUcontext PopCurrentContext();
 // Throws Refusal{CUDA_ERROR_INVALID_CONTEXT} unless it is a context that was given out. Null is none.
 void RequireContext(CUcontext context);
 
+// The same for the context of a node: one that was never given out is a misuse.
+void RequireNodeContext(CUcontext context);
+
 // What a call that needs a current, healthy context begins with. Throws Refusal{CUDA_ERROR_INVALID_CONTEXT}, or the
 // error that work on the device left behind.
 void RequireCurrentContext();
@@ -41,6 +45,7 @@ void FailContext(CUresult error, const std::string& why);
 
 // Throws the error that work on the device left behind.
 void RequireHealthyContext();
+bool ContextIsHealthy();
 
 }  // namespace holdfast::fault::model
 

@@ -3,6 +3,7 @@
 
 #include "fault/model/call.h"
 #include "fault/model/code.h"
+#include "fault/model/conditions.h"
 #include "fault/model/delivery.h"
 #include "fault/model/event.h"
 #include "fault/model/executable.h"
@@ -21,7 +22,7 @@ ModelObjects Live() {
 }
 
 constexpr ModelControl kControl = {
-    .version = 1,
+    .version = 2,
     .register_kernel = &RegisterKernel,
     .set_delivery = [](Delivery delivery) { SetDelivery(delivery); },
     .set_handle_reuse = [](HandleReuse reuse) { SetReuse(reuse); },
@@ -29,6 +30,7 @@ constexpr ModelControl kControl = {
     .quiesce = &Quiesce,
     .live = &Live,
     .unmodelled = &UnmodelledNames,
+    .set_conditional = &SetConditional,
 };
 
 }  // namespace

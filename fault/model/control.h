@@ -38,7 +38,7 @@ struct ModelObjects {
 };
 
 struct ModelControl {
-  std::uint32_t version;  // 1
+  std::uint32_t version;  // 2
 
   // Every library or module loaded whose text has `.entry NAME` runs `body` for it. Without a registration the
   // kernel lookup answers CUDA_ERROR_NOT_FOUND.
@@ -56,6 +56,10 @@ struct ModelControl {
   // Names of entry points that were called and answered CUDA_ERROR_NOT_SUPPORTED because the model lacks them,
   // separated by commas; valid until the next call.
   const char* (*unmodelled)();
+
+  // For the body of a kernel that runs in a graph: sets the value of a conditional handle, as device code does with
+  // cudaGraphSetConditional. Elsewhere, or with a handle that the graph does not have, the context is lost.
+  void (*set_conditional)(std::uint64_t handle, unsigned int value);
 };
 
 using ModelControlFunction = const ModelControl* (*)();

@@ -4,9 +4,12 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <string>
 
 #include "fault/model/call.h"
+#include "fault/model/capture.h"
+#include "fault/model/capture_mode.h"
 #include "fault/model/code.h"
 #include "fault/model/context.h"
 #include "fault/model/node.h"
@@ -22,32 +25,20 @@ std::string ReadFile(const char* path) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-CUresult ParameterInfo(const char* name, const auto& find, size_t index, size_t* offset, size_t* bytes) {
-  return Enter(name, Rule::kNormal, [&] {
-    Require(offset != nullptr);
-    const KernelPointer kernel = find();
-    Require(index < kernel->parameters.size());
-    *offset = kernel->parameters[index].offset;
-    if (bytes != nullptr) *bytes = kernel->parameters[index].bytes;
-  });
-}
-
-// What a kernel of the model needs of each resource.
-int FunctionAttribute(CUfunction_attribute attribute) {
-  switch (attribute) {
-    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
-      return 1024;
-    case CU_FUNC_ATTRIBUTE_NUM_REGS:
-      return 16;
-    case CU_FUNC_ATTRIBUTE_PTX_VERSION:
-      return 90;
-    case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
-      return 90;
-    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
-      return 49152;
-    default:
-      return 0;
-  }
+// Runs the kernel, or captures it. `function` is a function's handle or a kernel's, and the node remembers which.
+void Launch(CUfunction function, CUDA_KERNEL_NODE_PARAMS_v2 launch, CUstream stream,
+            const std::shared_ptr<const KernelAttributes>& attributes = nullptr) {
+  const KernelPointer kernel = RequireLaunchable(function);
+  launch.func = kernel->function;
+  if (reinterpret_cast<CUkernel>(function) == kernel->kernel) launch.kern = kernel->kernel;
+  const StreamPointer target = RequireUsableStream(stream);
+  const auto make = [&] { return MakeKernelNode(launch, attributes); };
+  // What is wrong with the arguments leaves a capture valid; what is wrong with the rest does not.
+  static_cast<void>(KernelArguments(*kernel, launch.kernelParams, launch.extra));
+  if (CaptureNode(*target, make, OnRefusal::kInvalidate)) return;
+  StreamWork work;
+  work.run = [node = make()] { RunKernel(*node.kernel, node.arguments, node.shape); };
+  Submit(*target, std::move(work));
 }
 
 }  // namespace
@@ -79,7 +70,11 @@ CUresult cuModuleLoad(CUmodule* module, const char* path) {
 }
 
 CUresult cuModuleUnload(CUmodule module) {
-  return Enter(__func__, Rule::kNormal, [&] { UnloadModule(module); });
+  return Enter(__func__, Rule::kNormal, [&] {
+    Require(module != nullptr, CUDA_ERROR_INVALID_HANDLE);
+    RequireSafe();
+    UnloadModule(module);
+  });
 }
 
 CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* name) {
@@ -106,7 +101,11 @@ CUresult cuLibraryLoadFromFile(CUlibrary* library, const char* path, CUjit_optio
 }
 
 CUresult cuLibraryUnload(CUlibrary library) {
-  return Enter(__func__, Rule::kNormal, [&] { UnloadLibrary(library); });
+  return Enter(__func__, Rule::kNormal, [&] {
+    Require(library != nullptr, CUDA_ERROR_INVALID_HANDLE);
+    RequireSafe();
+    UnloadLibrary(library);
+  });
 }
 
 CUresult cuLibraryGetKernel(CUkernel* kernel, CUlibrary library, const char* name) {
@@ -169,44 +168,39 @@ CUresult cuFuncGetModule(CUmodule* module, CUfunction function) {
   });
 }
 
-CUresult cuFuncGetAttribute(int* value, CUfunction_attribute attribute, CUfunction function) {
-  return Enter(__func__, Rule::kNormal, [&] {
-    Require(value != nullptr);
-    RequireFunction(function);
-    *value = FunctionAttribute(attribute);
-  });
-}
-
-CUresult cuKernelGetAttribute(int* value, CUfunction_attribute attribute, CUkernel kernel, CUdevice device) {
-  return Enter(__func__, Rule::kNormal, [&] {
-    Require(value != nullptr);
-    RequireDevice(device);
-    RequireKernel(kernel);
-    *value = FunctionAttribute(attribute);
-  });
-}
-
-CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t* offset, size_t* bytes) {
-  return ParameterInfo(
-      __func__, [&] { return RequireFunction(function); }, index, offset, bytes);
-}
-
-CUresult cuKernelGetParamInfo(CUkernel kernel, size_t index, size_t* offset, size_t* bytes) {
-  return ParameterInfo(
-      __func__, [&] { return RequireKernel(kernel); }, index, offset, bytes);
-}
-
 CUresult cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z,
                         unsigned int block_x, unsigned int block_y, unsigned int block_z, unsigned int shared_bytes,
                         CUstream stream, void** parameters, void** extra) {
   return Enter(__func__, Rule::kNormal, [&] {
-    const KernelPointer kernel = RequireLaunchable(function);
-    KernelNode node =
-        MakeKernelNode(CUDA_KERNEL_NODE_PARAMS_v2{kernel->function, grid_x, grid_y, grid_z, block_x, block_y, block_z,
-                                                  shared_bytes, parameters, extra, nullptr, nullptr});
-    StreamWork work;
-    work.run = [node = std::move(node)] { RunKernel(*node.kernel, node.arguments, node.shape); };
-    Submit(*RequireUsableStream(stream), std::move(work));
+    CUDA_KERNEL_NODE_PARAMS_v2 launch{nullptr, grid_x,       grid_y,     grid_z, block_x, block_y,
+                                      block_z, shared_bytes, parameters, extra,  nullptr, nullptr};
+    Launch(function, launch, stream);
+  });
+}
+
+CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, void** parameters, void** extra) {
+  return Enter(__func__, Rule::kNormal, [&] {
+    Require(config != nullptr);
+    auto attributes = std::make_shared<const KernelAttributes>(LaunchAttributes(config->attrs, config->numAttrs));
+    CUDA_KERNEL_NODE_PARAMS_v2 launch{nullptr,           config->gridDimX,
+                                      config->gridDimY,  config->gridDimZ,
+                                      config->blockDimX, config->blockDimY,
+                                      config->blockDimZ, config->sharedMemBytes,
+                                      parameters,        extra,
+                                      nullptr,           nullptr};
+    Launch(function, launch, config->hStream, attributes);
+  });
+}
+
+CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z,
+                                   unsigned int block_x, unsigned int block_y, unsigned int block_z,
+                                   unsigned int shared_bytes, CUstream stream, void** parameters) {
+  return Enter(__func__, Rule::kNormal, [&] {
+    CUDA_KERNEL_NODE_PARAMS_v2 launch{nullptr, grid_x,       grid_y,     grid_z,  block_x, block_y,
+                                      block_z, shared_bytes, parameters, nullptr, nullptr, nullptr};
+    KernelAttributes attributes;
+    attributes.cooperative = 1;
+    Launch(function, launch, stream, std::make_shared<const KernelAttributes>(attributes));
   });
 }
 

@@ -2,6 +2,7 @@
 #include <cuda.h>
 
 #include "fault/model/call.h"
+#include "fault/model/capture_mode.h"
 #include "fault/model/context.h"
 #include "fault/model/stream.h"
 
@@ -129,6 +130,7 @@ CUresult cuCtxGetId(CUcontext context, unsigned long long* id) {
 CUresult cuCtxSynchronize() {
   return Enter(__func__, Rule::kNormal, [&] {
     RequireCurrentContext();
+    RequireNoCapture();
     SynchronizeAllStreams();
     RequireHealthyContext();
   });
@@ -138,6 +140,7 @@ CUresult cuCtxSynchronize_v2(CUcontext context) {
   return Enter(__func__, Rule::kNormal, [&] {
     if (context == nullptr) RequireCurrentContext();
     RequireContext(context);
+    RequireNoCapture();
     SynchronizeAllStreams();
     RequireHealthyContext();
   });

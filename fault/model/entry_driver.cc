@@ -38,7 +38,7 @@ int AttributeValue(CUdevice_attribute attribute) {
     case CU_DEVICE_ATTRIBUTE_WARP_SIZE:
       return 32;
     case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
-      return 1;
+      return kMultiprocessors;
     case CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING:
       return 1;
     case CU_DEVICE_ATTRIBUTE_CONCURRENT_KERNELS:

@@ -23,7 +23,7 @@ void GiveList(const std::vector<CUgraphNode>& list, CUgraphNode* room, size_t* c
   *count = fits;
 }
 
-std::vector<CUgraphNode> HandlesOf(const std::vector<Node*>& nodes) {
+std::vector<CUgraphNode> HandlesOf(const auto& nodes) {
   std::vector<CUgraphNode> handles;
   handles.reserve(nodes.size());
   for (const Node* node : nodes) handles.push_back(node->handle);
@@ -63,8 +63,8 @@ CUresult GetEdges(const char* name, CUgraph graph, CUgraphNode* from, CUgraphNod
   });
 }
 
-CUresult GetNeighbours(const char* name, CUgraphNode node, std::vector<Node*> Node::*side, CUgraphNode* room,
-                       CUgraphEdgeData* data, size_t* count) {
+CUresult GetNeighbours(const char* name, CUgraphNode node, auto side, CUgraphNode* room, CUgraphEdgeData* data,
+                       size_t* count) {
   return Enter(name, Rule::kNormal, [&] {
     Node& asked = RequireNode(node);
     const GraphUse use(*asked.graph);
@@ -83,7 +83,7 @@ CUresult ChangeEdges(const char* name, CUgraph graph, const CUgraphNode* from, c
     if (add) {
       owner.AddEdges(from, to, count);
     } else {
-      if (owner.HasOwnMemoryNodes()) throw Refusal{CUDA_ERROR_NOT_SUPPORTED};
+      if (owner.HasMemoryNodesOutsideBodies()) throw Refusal{CUDA_ERROR_NOT_SUPPORTED};
       owner.RemoveEdges(from, to, count);
     }
   });
@@ -105,6 +105,7 @@ CUresult cuGraphDestroy(CUgraph graph) {
     std::vector<Reference> dropped;
     Graph& doomed = Graph::Require(graph);
     GraphUse use(doomed);
+    Require(!doomed.is_captured_into, CUDA_ERROR_ILLEGAL_STATE);
     Require(doomed.parent == nullptr);
     use.Forget();
     Graph::Destroy(graph, &dropped);
@@ -224,7 +225,8 @@ CUresult cuGraphDestroyNode(CUgraphNode node) {
     std::vector<Reference> dropped;
     {
       const GraphUse use(*doomed.graph);
-      if (doomed.graph->HasOwnMemoryNodes()) throw Refusal{CUDA_ERROR_NOT_SUPPORTED};
+      if (doomed.graph->HasMemoryNodesOutsideBodies()) throw Refusal{CUDA_ERROR_NOT_SUPPORTED};
+      Require(!doomed.graph->is_captured_into, CUDA_ERROR_ILLEGAL_STATE);
       doomed.graph->RemoveNode(doomed, &dropped);
     }
     DropAll(dropped);
@@ -232,14 +234,14 @@ CUresult cuGraphDestroyNode(CUgraphNode node) {
 }
 
 CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle* handle, CUgraph graph, CUcontext context,
-                                        unsigned int, unsigned int flags) {
+                                        unsigned int default_value, unsigned int flags) {
   return Enter(__func__, Rule::kInCallback, [&] {
     Graph& owner = Graph::Require(graph);
     const GraphUse use(owner);
     Require(handle != nullptr && flags <= CU_GRAPH_COND_ASSIGN_DEFAULT);
     Require(context != nullptr, CUDA_ERROR_INVALID_CONTEXT);
-    RequireContext(context);
-    *handle = owner.MakeConditionalHandle();
+    RequireNodeContext(context);
+    *handle = owner.MakeConditionalHandle(default_value, flags == CU_GRAPH_COND_ASSIGN_DEFAULT);
   });
 }
 

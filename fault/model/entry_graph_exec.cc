@@ -7,26 +7,28 @@
 #include "fault/model/context.h"
 #include "fault/model/executable.h"
 #include "fault/model/graph.h"
+#include "fault/model/program_update.h"
 #include "fault/model/stream.h"
 
 namespace holdfast::fault::model {
 namespace {
 
-constexpr cuuint64_t kModelledFlags = CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH |
-                                      CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD |
-                                      CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
+constexpr cuuint64_t kModelledFlags =
+    CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH | CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
 constexpr cuuint64_t kKnownFlags = kModelledFlags | CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH;
+// What an executable tells of its flags.
+constexpr cuuint64_t kToldFlags = CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH;
 
 CUresult Instantiate(const char* name, CUgraphExec* executable, CUgraph graph, cuuint64_t flags,
-                     CUgraphNode* error_node) {
-  return Enter(name, Rule::kNormal, [&] {
+                     InstantiationError* error) {
+  return Enter(name, Rule::kUnsafe, [&] {
     Graph& source = Graph::Require(graph);
     const GraphUse use(source);
     Require(executable != nullptr && (flags & ~kKnownFlags) == 0);
     if ((flags & ~kModelledFlags) != 0) throw Unmodelled{};
     RequireCurrentContext();
     if (source.parent != nullptr) throw Refusal{CUDA_ERROR_NOT_SUPPORTED};
-    *executable = Executable::Instantiate(source, flags, error_node);
+    *executable = Executable::Instantiate(source, flags, error);
   });
 }
 
@@ -35,7 +37,7 @@ CUresult Update(const char* name, CUgraphExec executable, CUgraph graph, CUgraph
     Executable& updated = Executable::Require(executable);
     Graph& source = Graph::Require(graph);
     Require(source.parent == nullptr);
-    std::vector<Holding> dropped;
+    Holdings dropped;
     CUgraphExecUpdateResultInfo told{};
     bool done = false;
     {
@@ -54,16 +56,22 @@ CUDA_KERNEL_NODE_PARAMS_v2 Widen(const CUDA_KERNEL_NODE_PARAMS_v1& given) {
                                     given.kernelParams, given.extra,     nullptr,         nullptr};
 }
 
-// Gives the executable's node new parameters of the kind that it has.
+// Gives the executable's node new parameters of the kind that it has, made with a look at those.
 template <typename Make>
 CUresult Set(const char* name, CUgraphExec executable, CUgraphNode node, const Make& make) {
   return Enter(name, Rule::kNodeOfExec, [&] {
     Executable& changed = Executable::Require(executable);
     const Node& source = RequireNode(node);
-    NodeParameters parameters = make();
-    Require(CompareParameters(changed.NodeOf(source).parameters, parameters) == CU_GRAPH_EXEC_UPDATE_SUCCESS);
+    const NodeParameters& current = changed.NodeOf(source).parameters;
+    NodeParameters parameters = make(current);
+    Require(CompareParameters(current, parameters) == CU_GRAPH_EXEC_UPDATE_SUCCESS);
     changed.Change(source, [&](ProgramNode& place) { place.parameters = std::move(parameters); });
   });
+}
+
+std::shared_ptr<const KernelAttributes> KeptAttributes(const NodeParameters& current) {
+  const auto* kernel = std::get_if<KernelNode>(&current);
+  return kernel == nullptr ? nullptr : kernel->attributes;
 }
 
 bool CanBeDisabled(const ProgramNode& node) {
@@ -75,7 +83,7 @@ void SetChild(CUgraphExec executable, CUgraphNode node, CUgraph graph) {
   Executable& changed = Executable::Require(executable);
   Graph& source = Graph::Require(graph);
   if (source.parent != nullptr) throw Refusal{CUDA_ERROR_NOT_SUPPORTED};
-  std::vector<Holding> dropped;
+  Holdings dropped;
   {
     const GraphUse use(source);
     changed.ChangeChild(RequireNode(node), source, &dropped);
@@ -88,14 +96,14 @@ void SetChild(CUgraphExec executable, CUgraphNode node, CUgraph graph) {
 extern "C" {
 
 CUresult cuGraphInstantiateWithFlags(CUgraphExec* executable, CUgraph graph, unsigned long long flags) {
-  CUgraphNode error_node = nullptr;
-  return Instantiate(__func__, executable, graph, flags, &error_node);
+  InstantiationError error;
+  return Instantiate(__func__, executable, graph, flags, &error);
 }
 CUresult cuGraphInstantiate_v2(CUgraphExec* executable, CUgraph graph, CUgraphNode* error_node, char* log,
                                size_t log_size) {
-  CUgraphNode found = nullptr;
-  const CUresult result = Instantiate(__func__, executable, graph, 0, &found);
-  if (error_node != nullptr) *error_node = found;
+  InstantiationError error;
+  const CUresult result = Instantiate(__func__, executable, graph, 0, &error);
+  if (error_node != nullptr) *error_node = error.node;
   if (log != nullptr && log_size > 0) *log = '\0';
   return result;
 }
@@ -106,37 +114,38 @@ CUresult cuGraphInstantiate(CUgraphExec* executable, CUgraph graph, CUgraphNode*
 CUresult cuGraphInstantiateWithParams(CUgraphExec* executable, CUgraph graph,
                                       CUDA_GRAPH_INSTANTIATE_PARAMS* parameters) {
   if (parameters == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  CUgraphNode error_node = nullptr;
-  const CUresult result = Instantiate(__func__, executable, graph, parameters->flags, &error_node);
-  parameters->hErrNode_out = error_node;
-  parameters->result_out = result == CUDA_SUCCESS  ? CUDA_GRAPH_INSTANTIATE_SUCCESS
-                           : error_node != nullptr ? CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE
-                                                   : CUDA_GRAPH_INSTANTIATE_ERROR;
+  InstantiationError error;
+  // An upload changes nothing on the model. The other forms do not take the flag.
+  const cuuint64_t flags = parameters->flags & ~cuuint64_t{CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD};
+  const CUresult result = Instantiate(__func__, executable, graph, flags, &error);
+  parameters->hErrNode_out = error.node;
+  parameters->result_out = result == CUDA_SUCCESS ? CUDA_GRAPH_INSTANTIATE_SUCCESS : error.result;
   return result;
 }
 
 CUresult cuGraphExecDestroy(CUgraphExec executable) {
-  return Enter(__func__, Rule::kNormal, [&] { Executable::Destroy(executable); });
+  return Enter(__func__, Rule::kUnsafe, [&] { Executable::Destroy(executable); });
 }
 
 CUresult cuGraphExecGetFlags(CUgraphExec executable, cuuint64_t* flags) {
   return Enter(__func__, Rule::kNormal, [&] {
     Require(flags != nullptr);
-    *flags = Executable::Require(executable).flags;
+    *flags = Executable::Require(executable).flags & kToldFlags;
   });
 }
 
 CUresult cuGraphUpload(CUgraphExec executable, CUstream stream) {
   return Enter(__func__, Rule::kInCallback, [&] {
+    const StreamPointer target = RequireRunningStream(stream);
     Executable::Require(executable);
-    Submit(*RequireUsableStream(stream), StreamWork{});
+    Submit(*target, StreamWork{});
   });
 }
 
 CUresult cuGraphLaunch(CUgraphExec executable, CUstream stream) {
   return Enter(__func__, Rule::kInCallback, [&] {
-    Executable& launched = Executable::Require(executable);
-    launched.Launch(*RequireUsableStream(stream));
+    const StreamPointer target = RequireRunningStream(stream);
+    Executable::Require(executable).Launch(*target);
   });
 }
 
@@ -156,29 +165,31 @@ CUresult cuGraphExecNodeSetParams(CUgraphExec executable, CUgraphNode node, CUgr
   if (parameters != nullptr && parameters->type == CU_GRAPH_NODE_TYPE_GRAPH) {
     return Enter(__func__, Rule::kNodeOfExec, [&] { SetChild(executable, node, parameters->graph.graph); });
   }
-  return Set(__func__, executable, node, [&] {
-    Require(parameters != nullptr);
-    return MakeParameters(*parameters);
+  return Set(__func__, executable, node, [&](const NodeParameters& current) {
+    Require(parameters != nullptr && parameters->type == TypeOf(current));
+    RequireUnusedZero(*parameters);
+    if (IsFixed(current)) throw Refusal{CUDA_ERROR_NOT_SUPPORTED};
+    return MakeParameters(*parameters, current);
   });
 }
 
 CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec executable, CUgraphNode node,
                                            const CUDA_KERNEL_NODE_PARAMS_v2* parameters) {
-  return Set(__func__, executable, node, [&]() -> NodeParameters {
+  return Set(__func__, executable, node, [&](const NodeParameters& current) -> NodeParameters {
     Require(parameters != nullptr);
-    return MakeKernelNode(*parameters);
+    return MakeKernelNode(*parameters, KeptAttributes(current));
   });
 }
 CUresult cuGraphExecKernelNodeSetParams(CUgraphExec executable, CUgraphNode node,
                                         const CUDA_KERNEL_NODE_PARAMS_v1* parameters) {
-  return Set(__func__, executable, node, [&]() -> NodeParameters {
+  return Set(__func__, executable, node, [&](const NodeParameters& current) -> NodeParameters {
     Require(parameters != nullptr);
-    return MakeKernelNode(Widen(*parameters));
+    return MakeKernelNode(Widen(*parameters), KeptAttributes(current));
   });
 }
 CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec executable, CUgraphNode node,
                                         const CUDA_MEMSET_NODE_PARAMS_v1* parameters, CUcontext context) {
-  return Set(__func__, executable, node, [&]() -> NodeParameters {
+  return Set(__func__, executable, node, [&](const NodeParameters&) -> NodeParameters {
     Require(parameters != nullptr);
     return MakeMemsetNode(CUDA_MEMSET_NODE_PARAMS_v2{parameters->dst, parameters->pitch, parameters->value,
                                                      parameters->elementSize, parameters->width, parameters->height,
@@ -187,23 +198,25 @@ CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec executable, CUgraphNode node
 }
 CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec executable, CUgraphNode node, const CUDA_MEMCPY3D* parameters,
                                         CUcontext context) {
-  return Set(__func__, executable, node, [&]() -> NodeParameters {
+  return Set(__func__, executable, node, [&](const NodeParameters&) -> NodeParameters {
     Require(parameters != nullptr);
     return MakeMemcpyNode(*parameters, context);
   });
 }
 CUresult cuGraphExecHostNodeSetParams(CUgraphExec executable, CUgraphNode node,
                                       const CUDA_HOST_NODE_PARAMS* parameters) {
-  return Set(__func__, executable, node, [&]() -> NodeParameters {
+  return Set(__func__, executable, node, [&](const NodeParameters&) -> NodeParameters {
     Require(parameters != nullptr);
     return MakeHostNode(parameters->fn, parameters->userData);
   });
 }
 CUresult cuGraphExecEventRecordNodeSetEvent(CUgraphExec executable, CUgraphNode node, CUevent event) {
-  return Set(__func__, executable, node, [&]() -> NodeParameters { return EventRecordNode{RequireNodeEvent(event)}; });
+  return Set(__func__, executable, node,
+             [&](const NodeParameters&) -> NodeParameters { return EventRecordNode{RequireNodeEvent(event)}; });
 }
 CUresult cuGraphExecEventWaitNodeSetEvent(CUgraphExec executable, CUgraphNode node, CUevent event) {
-  return Set(__func__, executable, node, [&]() -> NodeParameters { return EventWaitNode{RequireNodeEvent(event)}; });
+  return Set(__func__, executable, node,
+             [&](const NodeParameters&) -> NodeParameters { return EventWaitNode{RequireNodeEvent(event)}; });
 }
 CUresult cuGraphExecChildGraphNodeSetParams(CUgraphExec executable, CUgraphNode node, CUgraph graph) {
   return Enter(__func__, Rule::kNodeOfExec, [&] { SetChild(executable, node, graph); });

@@ -21,10 +21,14 @@ CUDA_MEMSET_NODE_PARAMS_v2 Widen(const CUDA_MEMSET_NODE_PARAMS_v1& given, CUcont
 }
 
 // The new embedded graph is a clone of the source; the old one goes with its references (fact U11).
-void SetChildGraph(Node& node, CUgraph graph, std::vector<Reference>* dropped) {
-  Graph& source = Graph::Require(graph);
+void SetChildGraph(Node& node, const CUDA_CHILD_GRAPH_NODE_PARAMS& given, std::vector<Reference>* dropped) {
+  Graph& source = Graph::Require(given.graph);
   const GraphUse use(source);
-  if (source.parent != nullptr) throw Refusal{CUDA_ERROR_NOT_SUPPORTED};
+  if (source.parent != nullptr || node.graphs.front()->HasMemoryNodesOutsideBodies()) {
+    throw Refusal{CUDA_ERROR_NOT_SUPPORTED};
+  }
+  // The real driver takes it, and the node has no graph afterwards.
+  if (given.ownership == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE) throw Unmodelled{};
   Graph::ReplaceChild(node, source.Clone(node.graph), dropped);
 }
 
@@ -130,15 +134,13 @@ CUresult cuGraphNodeSetParams(CUgraphNode node, CUgraphNodeParams* parameters) {
       Require(parameters != nullptr);
       const CUgraphNodeType type = TypeOf(changed.parameters);
       Require(parameters->type == type);
+      RequireUnusedZero(*parameters);
       RequirePermitted(type);
-      if (type == CU_GRAPH_NODE_TYPE_MEM_ALLOC || type == CU_GRAPH_NODE_TYPE_MEM_FREE) {
-        throw Refusal{CUDA_ERROR_NOT_SUPPORTED};  // fact N7
-      }
-      if (type == CU_GRAPH_NODE_TYPE_CONDITIONAL) throw Unmodelled{};
+      if (IsFixed(changed.parameters)) throw Refusal{CUDA_ERROR_NOT_SUPPORTED};
       if (type == CU_GRAPH_NODE_TYPE_GRAPH) {
-        SetChildGraph(changed, parameters->graph.graph, &dropped);
+        SetChildGraph(changed, parameters->graph, &dropped);
       } else {
-        changed.parameters = MakeParameters(*parameters);
+        changed.parameters = MakeParameters(*parameters, changed.parameters);
       }
     }
     DropAll(dropped);
@@ -161,15 +163,15 @@ CUresult cuGraphKernelNodeGetParams(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS_v1
   });
 }
 CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v2* parameters) {
-  return Replace<KernelNode>(__func__, node, [&](const KernelNode&) {
+  return Replace<KernelNode>(__func__, node, [&](const KernelNode& current) {
     Require(parameters != nullptr);
-    return MakeKernelNode(*parameters);
+    return MakeKernelNode(*parameters, current.attributes);
   });
 }
 CUresult cuGraphKernelNodeSetParams(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v1* parameters) {
-  return Replace<KernelNode>(__func__, node, [&](const KernelNode&) {
+  return Replace<KernelNode>(__func__, node, [&](const KernelNode& current) {
     Require(parameters != nullptr);
-    return MakeKernelNode(Widen(*parameters));
+    return MakeKernelNode(Widen(*parameters), current.attributes);
   });
 }
 
@@ -191,7 +193,7 @@ CUresult cuGraphMemsetNodeSetParams(CUgraphNode node, const CUDA_MEMSET_NODE_PAR
 CUresult cuGraphMemcpyNodeGetParams(CUgraphNode node, CUDA_MEMCPY3D* parameters) {
   return Read<MemcpyNode>(__func__, node, [&](const MemcpyNode& read) {
     Require(parameters != nullptr);
-    *parameters = read.parameters;
+    *parameters = read.description->given;
   });
 }
 CUresult cuGraphMemcpyNodeSetParams(CUgraphNode node, const CUDA_MEMCPY3D* parameters) {
@@ -232,13 +234,13 @@ CUresult cuGraphEventWaitNodeSetEvent(CUgraphNode node, CUevent event) {
 CUresult cuGraphMemAllocNodeGetParams(CUgraphNode node, CUDA_MEM_ALLOC_NODE_PARAMS* parameters) {
   return Read<MemAllocNode>(__func__, node, [&](const MemAllocNode& read) {
     Require(parameters != nullptr);
-    *parameters = read.parameters;
+    *parameters = read.memory->parameters();
   });
 }
 CUresult cuGraphMemFreeNodeGetParams(CUgraphNode node, CUdeviceptr* address) {
   return Read<MemFreeNode>(__func__, node, [&](const MemFreeNode& read) {
     Require(address != nullptr);
-    *address = read.address;
+    *address = read.memory->address();
   });
 }
 

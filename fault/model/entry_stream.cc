@@ -1,12 +1,12 @@
-// Entry points: streams, events, host functions, and what there is of stream capture.
-//
-// Captures are not modelled: to begin one is answered with CUDA_ERROR_NOT_SUPPORTED, so no stream is ever capturing.
+// Entry points: streams, events, host functions.
 #include <cuda.h>
 
 #include <algorithm>
 #include <chrono>
 
 #include "fault/model/call.h"
+#include "fault/model/capture.h"
+#include "fault/model/capture_mode.h"
 #include "fault/model/context.h"
 #include "fault/model/event.h"
 #include "fault/model/stream.h"
@@ -17,19 +17,36 @@ namespace {
 constexpr int kGreatestPriority = -5;
 constexpr unsigned int kEventFlags = CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS;
 
-thread_local CUstreamCaptureMode capture_mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
-
 CUresult RecordEvent(const char* name, CUevent event, CUstream stream) {
   return Enter(name, Rule::kInCallback, [&] {
     const EventPointer recorded = RequireEvent(event);
-    recorded->SetRecord(Submit(*RequireUsableStream(stream), StreamWork{}));
+    const StreamPointer target = RequireUsableStream(stream);
+    if (CaptureRecord(*target, *recorded)) return;
+    recorded->SetRecord(Submit(*target, StreamWork{}));
   });
+}
+
+// For a call that asks or waits for what the event recorded.
+EventPointer RequireWaitableEvent(CUevent handle) {
+  EventPointer event = RequireEvent(handle);
+  RefuseCapturedEvent(*event, true);
+  RequireSafe();
+  return event;
+}
+
+// For the questions that a capturing stream does not answer.
+StreamPointer RequireAskableStream(CUstream handle) {
+  StreamPointer stream = RequireStream(handle);
+  if (stream->handle == nullptr) RequireNoImplicitCapture();
+  RefuseCapturing(*stream);
+  return stream;
 }
 
 CUresult ElapsedTime(const char* name, float* milliseconds, CUevent start, CUevent end) {
   return Enter(name, Rule::kInCallback, [&] {
     Require(milliseconds != nullptr);
     const EventPointer events[] = {RequireEvent(start), RequireEvent(end)};
+    for (const EventPointer& event : events) RefuseCapturedEvent(*event, false);
     for (const EventPointer& event : events) {
       Require((event->flags & CU_EVENT_DISABLE_TIMING) == 0 && event->record() != nullptr, CUDA_ERROR_INVALID_HANDLE);
       Require(event->record()->done(), CUDA_ERROR_NOT_READY);
@@ -37,13 +54,6 @@ CUresult ElapsedTime(const char* name, float* milliseconds, CUevent start, CUeve
     const auto elapsed = events[1]->record()->finished_at() - events[0]->record()->finished_at();
     *milliseconds = std::chrono::duration<float, std::milli>(elapsed).count();
   });
-}
-
-// Common to the three forms: a null status is refused, the rest is only written during a capture.
-void AnswerNotCapturing(CUstream stream, CUstreamCaptureStatus* status) {
-  Require(status != nullptr);
-  RequireStream(stream);
-  *status = CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
 }  // namespace
@@ -75,22 +85,27 @@ CUresult cuStreamDestroy_v2(CUstream stream) {
 
 CUresult cuStreamSynchronize(CUstream stream) {
   return Enter(__func__, Rule::kInCallback, [&] {
-    SynchronizeStream(*RequireUsableStream(stream));
+    const StreamPointer waited = RequireRunningStream(stream);
+    RequireSafe();
+    SynchronizeStream(*waited);
     RequireHealthyContext();
   });
 }
 
 CUresult cuStreamQuery(CUstream stream) {
   return Enter(__func__, Rule::kInCallback, [&] {
-    Require(StreamIsIdle(*RequireUsableStream(stream)), CUDA_ERROR_NOT_READY);
+    const StreamPointer asked = RequireRunningStream(stream);
+    RequireSafe();
+    Require(StreamIsIdle(*asked), CUDA_ERROR_NOT_READY);
     RequireHealthyContext();
   });
 }
 
 CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned int flags) {
   return Enter(__func__, Rule::kInCallback, [&] {
-    Require(flags == 0);
+    Require(flags == CU_EVENT_WAIT_DEFAULT || flags == CU_EVENT_WAIT_EXTERNAL);
     const StreamPointer waiting = RequireUsableStream(stream);
+    if (CaptureWait(waiting, event, flags == CU_EVENT_WAIT_EXTERNAL)) return;
     StreamWork work;
     if (CompletionPointer record = RequireEvent(event)->record()) work.after.push_back(std::move(record));
     Submit(*waiting, std::move(work));
@@ -108,13 +123,14 @@ CUresult cuStreamGetCtx(CUstream stream, CUcontext* context) {
 CUresult cuStreamGetFlags(CUstream stream, unsigned int* flags) {
   return Enter(__func__, Rule::kInCallback, [&] {
     Require(flags != nullptr);
-    *flags = RequireStream(stream)->flags;
+    *flags = RequireAskableStream(stream)->flags;
   });
 }
 
 CUresult cuStreamGetPriority(CUstream stream, int* priority) {
   return Enter(__func__, Rule::kInCallback, [&] {
     Require(priority != nullptr);
+    if (stream == nullptr || stream == CU_STREAM_LEGACY) RequireNoImplicitCapture();
     *priority = RequireStream(stream)->priority;
   });
 }
@@ -122,14 +138,14 @@ CUresult cuStreamGetPriority(CUstream stream, int* priority) {
 CUresult cuStreamGetId(CUstream stream, unsigned long long* id) {
   return Enter(__func__, Rule::kInCallback, [&] {
     Require(id != nullptr);
-    *id = RequireStream(stream)->id;
+    *id = RequireAskableStream(stream)->id;
   });
 }
 
 CUresult cuStreamGetDevice(CUstream stream, CUdevice* device) {
   return Enter(__func__, Rule::kInCallback, [&] {
     Require(device != nullptr);
-    RequireStream(stream);
+    RequireAskableStream(stream);
     *device = 0;
   });
 }
@@ -137,38 +153,15 @@ CUresult cuStreamGetDevice(CUstream stream, CUdevice* device) {
 CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void* payload) {
   return Enter(__func__, Rule::kInCallback, [&] {
     Require(function != nullptr);
+    const StreamPointer target = RequireUsableStream(stream);
+    if (CaptureNode(*target, [&] { return HostNode{function, payload}; })) return;
     StreamWork work;
     work.run = [function, payload] {
       const CallbackScope scope;
       function(payload);
     };
-    Submit(*RequireUsableStream(stream), std::move(work));
+    Submit(*target, std::move(work));
   });
-}
-
-CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode* mode) {
-  return Enter(__func__, Rule::kInCallback, [&] {
-    Require(mode != nullptr && *mode >= CU_STREAM_CAPTURE_MODE_GLOBAL && *mode <= CU_STREAM_CAPTURE_MODE_RELAXED);
-    std::swap(*mode, capture_mode);
-  });
-}
-
-CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus* status) {
-  return Enter(__func__, Rule::kInCallback, [&] { AnswerNotCapturing(stream, status); });
-}
-
-CUresult cuStreamGetCaptureInfo(CUstream stream, CUstreamCaptureStatus* status, cuuint64_t*) {
-  return Enter(__func__, Rule::kInCallback, [&] { AnswerNotCapturing(stream, status); });
-}
-
-CUresult cuStreamGetCaptureInfo_v2(CUstream stream, CUstreamCaptureStatus* status, cuuint64_t*, CUgraph*,
-                                   const CUgraphNode**, size_t*) {
-  return Enter(__func__, Rule::kInCallback, [&] { AnswerNotCapturing(stream, status); });
-}
-
-CUresult cuStreamGetCaptureInfo_v3(CUstream stream, CUstreamCaptureStatus* status, cuuint64_t*, CUgraph*,
-                                   const CUgraphNode**, const CUgraphEdgeData**, size_t*) {
-  return Enter(__func__, Rule::kInCallback, [&] { AnswerNotCapturing(stream, status); });
 }
 
 CUresult cuEventCreate(CUevent* event, unsigned int flags) {
@@ -186,14 +179,19 @@ CUresult cuEventDestroy_v2(CUevent event) {
 CUresult cuEventRecord(CUevent event, CUstream stream) { return RecordEvent(__func__, event, stream); }
 
 CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned int flags) {
-  if (flags == CU_EVENT_RECORD_EXTERNAL) return CUDA_ERROR_ILLEGAL_STATE;  // only in a capture
-  if (flags != CU_EVENT_RECORD_DEFAULT) return CUDA_ERROR_INVALID_VALUE;
-  return RecordEvent(__func__, event, stream);
+  if (flags == CU_EVENT_RECORD_DEFAULT) return RecordEvent(__func__, event, stream);
+  return Enter(__func__, Rule::kInCallback, [&] {
+    Require(flags == CU_EVENT_RECORD_EXTERNAL);
+    const EventPointer recorded = RequireEvent(event);
+    const StreamPointer target = RequireUsableStream(stream);
+    const bool is_captured = CaptureNode(*target, [&recorded] { return EventRecordNode{recorded}; });
+    Require(is_captured, CUDA_ERROR_ILLEGAL_STATE);
+  });
 }
 
 CUresult cuEventQuery(CUevent event) {
   return Enter(__func__, Rule::kInCallback, [&] {
-    const CompletionPointer record = RequireEvent(event)->record();
+    const CompletionPointer record = RequireWaitableEvent(event)->record();
     Require(record == nullptr || record->done(), CUDA_ERROR_NOT_READY);
     RequireHealthyContext();
   });
@@ -201,7 +199,7 @@ CUresult cuEventQuery(CUevent event) {
 
 CUresult cuEventSynchronize(CUevent event) {
   return Enter(__func__, Rule::kInCallback, [&] {
-    if (const CompletionPointer record = RequireEvent(event)->record()) record->Wait();
+    if (const CompletionPointer record = RequireWaitableEvent(event)->record()) record->Wait();
     RequireHealthyContext();
   });
 }

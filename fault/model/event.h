@@ -1,4 +1,4 @@
-// Events: the completion of what they recorded last.
+// Events: what they recorded last, which is work on a stream or a point of a stream capture.
 #ifndef HOLDFAST_FAULT_MODEL_EVENT_H_
 #define HOLDFAST_FAULT_MODEL_EVENT_H_
 
@@ -12,6 +12,8 @@
 
 namespace holdfast::fault::model {
 
+struct CapturePoint;
+
 // Thread safety: all functions may be called from any thread.
 class Event : public std::enable_shared_from_this<Event> {
  public:
@@ -20,12 +22,24 @@ class Event : public std::enable_shared_from_this<Event> {
   void SetRecord(CompletionPointer record) {
     const std::lock_guard<std::mutex> lock(mutex_);
     record_ = std::move(record);
+    captured_ = nullptr;
+  }
+  void SetCaptured(std::shared_ptr<const CapturePoint> captured) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    record_ = nullptr;
+    captured_ = std::move(captured);
   }
 
-  // Null before the first record.
+  // Null before the first record, and if that was captured.
   CompletionPointer record() const {
     const std::lock_guard<std::mutex> lock(mutex_);
     return record_;
+  }
+
+  // Null unless the last record was captured.
+  std::shared_ptr<const CapturePoint> captured() const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return captured_;
   }
 
   // A node may still hold an event whose handle was destroyed. An executable made before that still works.
@@ -37,7 +51,8 @@ class Event : public std::enable_shared_from_this<Event> {
 
  private:
   mutable std::mutex mutex_;
-  CompletionPointer record_;  // guarded by mutex_
+  CompletionPointer record_;                      // guarded by mutex_
+  std::shared_ptr<const CapturePoint> captured_;  // guarded by mutex_
   std::atomic<bool> destroyed_{false};
 };
 

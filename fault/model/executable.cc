@@ -1,14 +1,13 @@
 #include "fault/model/executable.h"
 
-#include <algorithm>
-#include <iterator>
 #include <utility>
 #include <vector>
 
 #include "fault/model/call.h"
-#include "fault/model/context.h"
 #include "fault/model/delivery.h"
 #include "fault/model/handles.h"
+#include "fault/model/launch_memory.h"
+#include "fault/model/program_update.h"
 
 namespace holdfast::fault::model {
 namespace {
@@ -18,24 +17,34 @@ HandleTable<CUgraphExec, Executable, HandleKind::kExecutable>& Handles() {
   return *table;
 }
 
-// The real driver lets go of child graphs first, the last one first.
-void Hold(const Graph& graph, std::uint64_t source, std::vector<Holding>* holdings) {
-  for (auto node = graph.nodes.rbegin(); node != graph.nodes.rend(); ++node) {
-    for (const std::unique_ptr<Graph>& owned : node->graphs) Hold(*owned, node->serial, holdings);
-  }
-  std::vector<Reference> references;
-  graph.references.CopyTo(&references);
-  if (references.empty()) return;
-  holdings->push_back(Holding{source, std::make_shared<const HeldReferences>(std::move(references))});
+// Null where the graph may have several executables.
+std::shared_ptr<const void> TakeOnlyExecutable(Graph& graph) {
+  if (!graph.Has<ConditionalNode>() && !graph.HasMemoryNodes()) return nullptr;
+  Require(graph.only_executable.expired(), CUDA_ERROR_NOT_SUPPORTED);
+  auto token = std::make_shared<const char>('\0');
+  graph.only_executable = token;
+  return token;
 }
 
 }  // namespace
 
-CUgraphExec Executable::Instantiate(Graph& graph, std::uint64_t flags, CUgraphNode* error_node) {
+Executable::SharedProgram::SharedProgram(std::shared_ptr<Program> shared) : program(std::move(shared)) {
+  CollectHoldings(*program, &holdings);
+}
+
+// The program goes first, so that `holdings` has the last say on its references.
+Executable::SharedProgram::~SharedProgram() {
+  program.reset();
+  for (std::shared_ptr<const HeldReferences>& references : holdings) references.reset();
+}
+
+CUgraphExec Executable::Instantiate(Graph& graph, std::uint64_t flags, InstantiationError* error) {
   std::unique_ptr<Executable> executable(new Executable(flags));
-  executable->shared_ = std::make_shared<SharedProgram>();
-  executable->shared_->program = Compile(graph, error_node);
-  Hold(graph, 0, &executable->holdings_);
+  executable->only_executable_ = TakeOnlyExecutable(graph);
+  executable->shared_ = std::make_shared<SharedProgram>(Compile(graph, CompileFor::kInstantiation, error));
+  executable->conditions_ = std::make_shared<Conditions>();
+  executable->has_memory_nodes_ = graph.HasMemoryNodesOutsideBodies();
+  CollectConditions(*executable->shared_->program, graph, executable->conditions_.get());
   const CUgraphExec handle = Handles().Insert(executable.get());
   static_cast<void>(executable.release());  // The handle owns it now.
   return handle;
@@ -50,36 +59,43 @@ Executable& Executable::Require(CUgraphExec handle) {
 void Executable::Destroy(CUgraphExec handle) {
   const std::unique_ptr<Executable> executable(Handles().Take(handle));
   model::Require(executable != nullptr);
-  executable->LetGo(std::move(executable->holdings_));
+  Holdings holdings = executable->shared_->holdings;
+  executable->shared_.reset();
+  executable->LetGo(std::move(holdings));
 }
 
-void Executable::LetGo(std::vector<Holding> holdings) const {
-  if (last_launch_ == nullptr) return;  // the argument goes with this frame
-  auto last = std::make_shared<std::vector<Holding>>(std::move(holdings));
-  RunOnInternalThread([last] { last->clear(); });
+void Executable::LetGo(Holdings holdings) const {
+  if (last_launch_ == nullptr) {
+    for (std::shared_ptr<const HeldReferences>& references : holdings) references.reset();
+    return;
+  }
+  auto last = std::make_shared<Holdings>(std::move(holdings));
+  RunOnInternalThread([last] {
+    for (std::shared_ptr<const HeldReferences>& references : *last) references.reset();
+  });
 }
 
 std::uint64_t Executable::live() { return Handles().live(); }
 
-bool Executable::Update(Graph& graph, CUgraphExecUpdateResultInfo* info, std::vector<Holding>* dropped) {
-  CUgraphNode error_node = nullptr;
-  std::shared_ptr<Program> next = Compile(graph, &error_node);
-  if (!CanReplace(*shared_->program, *next, graph, info)) return false;
-  KeepIdentity(*shared_->program, next.get());
-  auto shared = std::make_shared<SharedProgram>();
-  shared->program = std::move(next);
-  Hold(graph, 0, dropped);
+bool Executable::Update(Graph& graph, CUgraphExecUpdateResultInfo* info, Holdings* dropped) {
+  InstantiationError error;
+  const std::shared_ptr<Program> next = Compile(graph, CompileFor::kUpdate, &error);
+  std::shared_ptr<Program> updated = Updated(*shared_->program, *next, graph, info);
+  if (updated == nullptr) return false;
+  auto conditions = std::make_shared<Conditions>();
+  CollectConditions(*updated, graph, conditions.get());
+  conditions->KeepValues(*conditions_);
+  auto shared = std::make_shared<SharedProgram>(std::move(updated));
+  *dropped = shared_->holdings;
   shared_ = std::move(shared);
-  std::swap(holdings_, *dropped);
+  conditions_ = std::move(conditions);
   return true;
 }
 
 // Acquire: what a launch read before it ended its reading happens before what is written now.
 void Executable::MakeProgramUnshared() {
   if (shared_->readers.load(std::memory_order_acquire) == 0) return;
-  auto shared = std::make_shared<SharedProgram>();
-  shared->program = Copy(*shared_->program);
-  shared_ = std::move(shared);
+  shared_ = std::make_shared<SharedProgram>(Copy(*shared_->program));
 }
 
 const ProgramPath& Executable::PathOf(const Node& node) {
@@ -97,42 +113,41 @@ void Executable::Change(const Node& node, const std::function<void(ProgramNode&)
   change(NodeAt(*shared_->program, path));
 }
 
-void Executable::ChangeChild(const Node& node, Graph& graph, std::vector<Holding>* dropped) {
+void Executable::ChangeChild(const Node& node, Graph& graph, Holdings* dropped) {
   const ProgramNode& current = NodeOf(node);
-  model::Require(current.child != nullptr);
-  CUgraphNode error_node = nullptr;
-  std::shared_ptr<Program> next = Compile(graph, &error_node);
+  model::Require(std::holds_alternative<ChildGraphNode>(current.parameters));
+  InstantiationError error;
+  const std::shared_ptr<Program> next = Compile(graph, CompileFor::kUpdate, &error);
   CUgraphExecUpdateResultInfo info{};
-  model::Require(CanReplace(*current.child, *next, graph, &info), CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
-  KeepIdentity(*current.child, next.get());
-  const auto is_replaced = [&node](const Holding& holding) { return holding.source == node.serial; };
-  std::copy_if(holdings_.begin(), holdings_.end(), std::back_inserter(*dropped), is_replaced);
-  std::vector<Holding> holdings;
-  Hold(graph, node.serial, &holdings);
-  std::remove_copy_if(holdings_.begin(), holdings_.end(), std::back_inserter(holdings), is_replaced);
-  std::swap(holdings_, holdings);
-  Change(node, [&next](ProgramNode& changed) { changed.child = std::move(next); });
+  std::shared_ptr<Program> child = Updated(*current.graphs.front(), *next, graph, &info);
+  model::Require(child != nullptr, CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
+  CollectHoldings(*current.graphs.front(), dropped);
+  std::shared_ptr<Program> changed = Copy(*shared_->program);
+  NodeAt(*changed, PathOf(node)).graphs.front() = std::move(child);
+  shared_ = std::make_shared<SharedProgram>(std::move(changed));
 }
 
 void Executable::Launch(Stream& stream) {
+  if (has_memory_nodes_) {
+    ClaimMemory(*shared_->program, (flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH) != 0);
+  }
   std::shared_ptr<SharedProgram> shared = shared_;
   auto bindings = std::make_shared<EventBindings>(BindEvents(*shared->program));
-  auto held = std::make_shared<std::vector<Holding>>(holdings_);
   auto due = std::make_shared<std::vector<DueDestructor>>();
+  shared->readers.fetch_add(1, std::memory_order_relaxed);
   StreamWork work;
   if (last_launch_ != nullptr) work.after.push_back(last_launch_);
-  work.run = [shared, bindings, held, due] {
-    RunProgram(*shared->program, *bindings);
+  work.run = [shared = std::move(shared), conditions = conditions_, bindings, due]() mutable {
+    RunProgram(*shared->program, *bindings, *conditions);
     shared->readers.fetch_sub(1, std::memory_order_release);
     const DueCollector collector(due.get());
-    held->clear();
+    shared.reset();
   };
   work.then = [due] {
     LaunchEnds([due] {
       for (const DueDestructor& destructor : *due) Deliver(destructor);
     });
   };
-  shared->readers.fetch_add(1, std::memory_order_relaxed);
   LaunchBegins();
   last_launch_ = Submit(stream, std::move(work));
 }

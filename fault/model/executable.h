@@ -19,17 +19,12 @@
 
 namespace holdfast::fault::model {
 
-// The references that came with one graph of the hierarchy.
-struct Holding {
-  std::uint64_t source;  // serial of the child-graph node; 0 for the outermost graph
-  std::shared_ptr<const HeldReferences> references;
-};
-
 class Executable {
  public:
-  // Makes one from the graph as it is now; it holds all references of the hierarchy. On a throw `error_node` is the
-  // node at fault, if one is.
-  static CUgraphExec Instantiate(Graph& graph, std::uint64_t flags, CUgraphNode* error_node);
+  // Makes one from the graph as it is now; it holds all references of the hierarchy. On a throw `error` says why.
+  // Throws Refusal{CUDA_ERROR_NOT_SUPPORTED} if the graph has conditional or memory nodes and has an executable
+  // already.
+  static CUgraphExec Instantiate(Graph& graph, std::uint64_t flags, InstantiationError* error);
 
   // Throws Refusal{CUDA_ERROR_INVALID_VALUE} unless it is live.
   static Executable& Require(CUgraphExec handle);
@@ -39,12 +34,12 @@ class Executable {
 
   // Drops references that an update took away or that a destroyed executable held: here, on the calling thread (fact
   // U6), or on the internal thread once there was a launch, in flight or not (facts U4 and U7).
-  void LetGo(std::vector<Holding> holdings) const;
+  void LetGo(Holdings holdings) const;
 
   static std::uint64_t live();
 
   // Takes over parameters and references of `graph` if it has the same shape. Otherwise nothing moves (fact U8).
-  bool Update(Graph& graph, CUgraphExecUpdateResultInfo* info, std::vector<Holding>* dropped);
+  bool Update(Graph& graph, CUgraphExecUpdateResultInfo* info, Holdings* dropped);
 
   // Runs `change` on the node made from `node`. Launches in flight keep the parameters that they began with.
   // Throws Refusal{CUDA_ERROR_INVALID_VALUE} if the executable has no such node.
@@ -53,16 +48,23 @@ class Executable {
 
   // Takes over a child graph of the same shape, and its references in place of those of the child before.
   // Throws Refusal{CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE} for another shape.
-  void ChangeChild(const Node& node, Graph& graph, std::vector<Holding>* dropped);
+  void ChangeChild(const Node& node, Graph& graph, Holdings* dropped);
 
+  // Throws Refusal{CUDA_ERROR_INVALID_VALUE} if it would allocate what is allocated, or free what is not.
   void Launch(Stream& stream);
 
   const std::uint64_t flags;
 
  private:
-  // The readers are launches in flight.
+  // The readers are launches in flight. Whoever lets go last drops the references, in their order.
   struct SharedProgram {
+    explicit SharedProgram(std::shared_ptr<Program> shared);
+    ~SharedProgram();
+    SharedProgram(const SharedProgram&) = delete;
+    SharedProgram& operator=(const SharedProgram&) = delete;
+
     std::shared_ptr<Program> program;
+    Holdings holdings;  // of `program`, in the order in which they go
     std::atomic<std::uint32_t> readers{0};
   };
 
@@ -71,7 +73,9 @@ class Executable {
   const ProgramPath& PathOf(const Node& node);
 
   std::shared_ptr<SharedProgram> shared_;
-  std::vector<Holding> holdings_;                         // in the order in which they go
+  std::shared_ptr<Conditions> conditions_;
+  std::shared_ptr<const void> only_executable_;  // see Graph; null where there may be several
+  bool has_memory_nodes_ = false;
   std::unordered_map<std::uint64_t, ProgramPath> paths_;  // made when first needed; updates do not change it
   CompletionPointer last_launch_;                         // launches of one executable run one after the other
 };

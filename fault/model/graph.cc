@@ -21,33 +21,38 @@ HandleTable<CUgraphNode, Node, HandleKind::kNode>& NodeHandles() {
 std::atomic<std::uint64_t> next_serial{1};
 std::atomic<std::uint64_t> root_count{0};
 
-// Small numbers for threads, never 0.
-std::uint64_t ThreadNumber() {
-  static std::atomic<std::uint64_t> next{1};
-  thread_local const std::uint64_t number = next.fetch_add(1, std::memory_order_relaxed);
-  return number;
-}
-
 bool IsMemoryNode(const Node& node) {
   return std::holds_alternative<MemAllocNode>(node.parameters) || std::holds_alternative<MemFreeNode>(node.parameters);
 }
 
-void EraseOne(std::vector<Node*>* list, const Node* node) { list->erase(std::find(list->begin(), list->end(), node)); }
-
-bool HasEdge(const Node& from, const Node& to) {
+// The edge, looked for in the shorter list; null if there is none.
+Edge* FindEdge(const Node& from, const Node& to) {
   const bool shorter = from.dependents.size() < to.dependencies.size();
-  const std::vector<Node*>& list = shorter ? from.dependents : to.dependencies;
-  return std::find(list.begin(), list.end(), shorter ? &to : &from) != list.end();
+  return shorter ? from.dependents.Find(&to) : to.dependencies.Find(&from);
 }
 
+// Strong: on a throw neither list has the edge.
 void Link(Node& from, Node& to) {
-  from.dependents.push_back(&to);
-  to.dependencies.push_back(&from);
+  auto edge = std::make_unique<Edge>(Edge{&from, &to});
+  from.dependents.Append(edge.get());
+  try {
+    to.dependencies.Append(edge.get());
+  } catch (...) {
+    from.dependents.Remove(edge.get());
+    throw;
+  }
+  static_cast<void>(edge.release());  // The lists have it now.
 }
 
-void Unlink(Node& from, Node& to) {
-  EraseOne(&from.dependents, &to);
-  EraseOne(&to.dependencies, &from);
+void Unlink(Edge* edge) {
+  edge->from->dependents.Remove(edge);
+  edge->to->dependencies.Remove(edge);
+  delete edge;
+}
+
+void UnlinkAll(Node& node) {
+  while (!node.dependencies.empty()) Unlink(node.dependencies.last());
+  while (!node.dependents.empty()) Unlink(node.dependents.last());
 }
 
 }  // namespace
@@ -55,6 +60,7 @@ void Unlink(Node& from, Node& to) {
 std::unique_ptr<Graph> Graph::Create(Graph* parent) {
   std::unique_ptr<Graph> graph(new Graph);
   graph->parent = parent;
+  graph->serial = next_serial.fetch_add(1, std::memory_order_relaxed);
   graph->handle = GraphHandles().Insert(graph.get());
   return graph;
 }
@@ -77,8 +83,10 @@ void Graph::ReleaseHandles(HandleState state) {
   handle = nullptr;
 }
 
+Graph* Graph::Find(CUgraph handle) { return GraphHandles().Find(handle); }
+
 Graph& Graph::Require(CUgraph handle) {
-  Graph* graph = GraphHandles().Find(handle);
+  Graph* graph = Find(handle);
   model::Require(graph != nullptr);
   return *graph;
 }
@@ -100,19 +108,48 @@ void Graph::Discard(std::unique_ptr<Graph> graph, std::vector<Reference>* droppe
   graph->ReleaseHandles(HandleState::kDead);
 }
 
+void Graph::DestroyAnywhere(Graph& graph, std::vector<Reference>* dropped) {
+  if (graph.parent == nullptr) {
+    Destroy(graph.handle, dropped);
+    return;
+  }
+  graph.CollectReferences(dropped);
+  graph.ReleaseHandles(HandleState::kDead);
+  graph.nodes.clear();
+  graph.is_freed_ = true;
+}
+
+void Graph::RequireThere() const {
+  if (is_freed_) {
+    Misuse("a node owns a graph that was destroyed when a capture into it failed (the real driver crashes, fact C41)");
+  }
+}
+
 void Graph::MoveInto(CUgraph handle, Node& node) {
   Graph& graph = Require(handle);
   node.graphs.reserve(1);
   node.graph_handles.assign(1, handle);
   node.graphs.emplace_back(&graph);
   graph.parent = node.graph;
+  graph.owner = &node;
+  node.graph->AddMemoryNodes(graph.memory_nodes_);
   root_count.fetch_sub(1, std::memory_order_relaxed);
 }
 
 void Graph::ReplaceChild(Node& node, std::unique_ptr<Graph> graph, std::vector<Reference>* dropped) {
   std::swap(node.graphs.front(), graph);
-  node.graph_handles.front() = node.graphs.front()->handle;
+  Graph& child = *node.graphs.front();
+  node.graph_handles.front() = child.handle;
+  child.owner = &node;
+  node.graph->AddMemoryNodes(child.memory_nodes_ - graph->memory_nodes_);
+  node.graph->FreeConditionalHandlesOf(*graph);
   Discard(std::move(graph), dropped);
+}
+
+// What is counted in a body stays there. Modulo the size of the type: the difference may be below zero.
+void Graph::AddMemoryNodes(std::size_t count) {
+  memory_nodes_ += count;
+  if (owner != nullptr && std::holds_alternative<ChildGraphNode>(owner->parameters)) parent->AddMemoryNodes(count);
 }
 
 std::uint64_t Graph::live_roots() { return root_count.load(std::memory_order_relaxed); }
@@ -142,49 +179,49 @@ Node& Graph::AddNode(NodeParameters parameters, const CUgraphNode* dependencies,
     node.parameters = std::move(parameters);
     node.graphs = std::move(owned);
     for (const std::unique_ptr<Graph>& graph : node.graphs) node.graph_handles.push_back(graph->handle);
-    for (Node* dependency : before) dependency->dependents.push_back(&node);
+    for (Node* dependency : before) Link(*dependency, node);
     node.handle = NodeHandles().Insert(&node);
   } catch (...) {
-    for (Node* dependency : before) {
-      if (!dependency->dependents.empty() && dependency->dependents.back() == &node) dependency->dependents.pop_back();
-    }
+    UnlinkAll(node);
     nodes.pop_back();
     throw;
   }
-  for (const std::unique_ptr<Graph>& graph : node.graphs) graph->parent = this;
-  node.dependencies = std::move(before);
-  if (IsMemoryNode(node)) ++memory_nodes_;
+  for (const std::unique_ptr<Graph>& graph : node.graphs) {
+    graph->parent = this;
+    graph->owner = &node;
+  }
+  if (IsMemoryNode(node)) AddMemoryNodes(1);
   return node;
 }
 
 void Graph::RemoveNode(Node& node, std::vector<Reference>* dropped) {
-  for (Node* dependency : node.dependencies) EraseOne(&dependency->dependents, &node);
-  for (Node* dependent : node.dependents) EraseOne(&dependent->dependencies, &node);
+  UnlinkAll(node);
   if (clones_are_known_) clones_.erase(node.origin_serial);
+  FreeConditionalHandles(node);
   for (std::unique_ptr<Graph>& owned : node.graphs) Discard(std::move(owned), dropped);
   NodeHandles().Erase(node.handle);
-  if (IsMemoryNode(node)) --memory_nodes_;
   nodes.erase(node.place);
 }
 
 std::unique_ptr<Graph> Graph::Clone(Graph* parent) const {
-  if (Has<ConditionalNode>() || HasMemoryNodes()) throw Refusal{CUDA_ERROR_NOT_SUPPORTED};
+  if (HasConditionalHandles() || HasMemoryNodes()) throw Refusal{CUDA_ERROR_NOT_SUPPORTED};
+  return Copy(parent);
+}
+
+std::unique_ptr<Graph> Graph::Copy(Graph* parent) const {
   std::unique_ptr<Graph> clone = Create(parent);
-  std::unordered_map<const Node*, Node*> twins;
+  std::vector<Node*> twins;
   twins.reserve(nodes.size());
   for (const Node& node : nodes) {
     std::vector<std::unique_ptr<Graph>> owned;
-    for (const std::unique_ptr<Graph>& graph : node.graphs) owned.push_back(graph->Clone(clone.get()));
+    for (const std::unique_ptr<Graph>& graph : node.graphs) owned.push_back(graph->Copy(clone.get()));
     Node& twin = clone->AddNode(node.parameters, nullptr, 0, std::move(owned));
     twin.origin_serial = node.serial;
-    twins.emplace(&node, &twin);
+    node.mark = static_cast<std::uint32_t>(twins.size());
+    twins.push_back(&twin);
   }
   for (const Node& node : nodes) {
-    Node& twin = *twins.at(&node);
-    twin.dependencies.reserve(node.dependencies.size());
-    twin.dependents.reserve(node.dependents.size());
-    for (const Node* dependency : node.dependencies) twin.dependencies.push_back(twins.at(dependency));
-    for (const Node* dependent : node.dependents) twin.dependents.push_back(twins.at(dependent));
+    for (const Node* dependency : node.dependencies) Link(*twins[dependency->mark], *twins[node.mark]);
   }
   std::vector<Reference> held;
   references.CopyTo(&held);
@@ -210,7 +247,7 @@ void Graph::AddEdges(const CUgraphNode* from, const CUgraphNode* to, std::size_t
   const std::vector<Node*> sources = RequireOwnNodes(from, count);
   const std::vector<Node*> targets = RequireOwnNodes(to, count);
   for (std::size_t i = 0; i < count; ++i) {
-    model::Require(sources[i] != targets[i] && !HasEdge(*sources[i], *targets[i]));
+    model::Require(sources[i] != targets[i] && FindEdge(*sources[i], *targets[i]) == nullptr);
     Link(*sources[i], *targets[i]);
   }
 }
@@ -219,18 +256,51 @@ void Graph::RemoveEdges(const CUgraphNode* from, const CUgraphNode* to, std::siz
   const std::vector<Node*> sources = RequireOwnNodes(from, count);
   const std::vector<Node*> targets = RequireOwnNodes(to, count);
   for (std::size_t i = 0; i < count; ++i) {
-    model::Require(HasEdge(*sources[i], *targets[i]));
-    Unlink(*sources[i], *targets[i]);
+    Edge* edge = FindEdge(*sources[i], *targets[i]);
+    model::Require(edge != nullptr);
+    Unlink(edge);
   }
 }
 
-CUgraphConditionalHandle Graph::MakeConditionalHandle() {
-  const CUgraphConditionalHandle made = next_serial.fetch_add(1, std::memory_order_relaxed);
-  conditional_handles_.insert(made);
+CUgraphConditionalHandle Graph::MakeConditionalHandle(unsigned int default_value, bool assigns_default) {
+  Graph& top = root();
+  const CUgraphConditionalHandle made = ++top.last_conditional_handle_;
+  top.conditional_handles_.emplace(made, ConditionalHandle{default_value, assigns_default, false});
   return made;
 }
 
+ConditionalHandle* Graph::FindConditionalHandle(CUgraphConditionalHandle handle) {
+  std::map<CUgraphConditionalHandle, ConditionalHandle>& handles = root().conditional_handles_;
+  const auto found = handles.find(handle);
+  return found == handles.end() ? nullptr : &found->second;
+}
+
+bool Graph::HasConditionalHandles() const {
+  const Graph* top = this;
+  while (top->parent != nullptr) top = top->parent;
+  return !top->conditional_handles_.empty();
+}
+
+bool Graph::HasUnusedConditionalHandles() const {
+  return std::any_of(conditional_handles_.begin(), conditional_handles_.end(),
+                     [](const auto& entry) { return !entry.second.is_used; });
+}
+
+void Graph::FreeConditionalHandles(const Node& node) {
+  if (const auto* conditional = std::get_if<ConditionalNode>(&node.parameters)) {
+    if (ConditionalHandle* handle = FindConditionalHandle(conditional->handle)) handle->is_used = false;
+  }
+  for (const std::unique_ptr<Graph>& owned : node.graphs) FreeConditionalHandlesOf(*owned);
+}
+
+// Nothing to look for where no handle was ever made.
+void Graph::FreeConditionalHandlesOf(const Graph& graph) {
+  if (root().conditional_handles_.empty()) return;
+  for (const Node& node : graph.nodes) FreeConditionalHandles(node);
+}
+
 void Graph::CollectReferences(std::vector<Reference>* references_out) const {
+  RequireThere();
   references.CopyTo(references_out);
   for (const Node& node : nodes) {
     for (const std::unique_ptr<Graph>& owned : node.graphs) owned->CollectReferences(references_out);

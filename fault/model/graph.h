@@ -10,8 +10,8 @@
 #include <atomic>
 #include <cstdint>
 #include <list>
+#include <map>
 #include <memory>
-#include <set>
 #include <unordered_map>
 #include <vector>
 
@@ -20,6 +20,13 @@
 #include "fault/model/references.h"
 
 namespace holdfast::fault::model {
+
+// A handle that a conditional node may be made with. Handles are numbered within a hierarchy.
+struct ConditionalHandle {
+  unsigned int default_value = 0;
+  bool assigns_default = false;  // at each launch
+  bool is_used = false;          // by a node
+};
 
 class Graph {
  public:
@@ -30,6 +37,9 @@ class Graph {
 
   // Throws Refusal{CUDA_ERROR_INVALID_VALUE} unless the graph is live.
   static Graph& Require(CUgraph handle);
+
+  // Null unless the graph is live.
+  static Graph* Find(CUgraph handle);
 
   // Gives the root to the table, where a handle keeps it alive until Destroy.
   static CUgraph Publish(std::unique_ptr<Graph> graph);
@@ -44,10 +54,20 @@ class Graph {
   // Makes a root the embedded graph of a child-graph node that has none; its handle stays.
   static void MoveInto(CUgraph handle, Node& node);
 
-  // Puts a graph in place of the one that the node owns, which is discarded.
+  // Destroys a root, or a graph that a node owns, as the driver does when a capture into it fails (facts C35 and C39):
+  // the node goes on referring to what is gone, and who reaches it that way is stopped.
+  static void DestroyAnywhere(Graph& graph, std::vector<Reference>* dropped);
+
+  // Notices who reaches a graph that DestroyAnywhere took away from under its node.
+  void RequireThere() const;
+
+  // Puts a graph in place of the one that the child-graph node owns, which is discarded.
   static void ReplaceChild(Node& node, std::unique_ptr<Graph> graph, std::vector<Reference>* dropped);
 
   static std::uint64_t live_roots();
+
+  // Throws Refusal{CUDA_ERROR_INVALID_VALUE} unless they are live nodes of this graph.
+  std::vector<Node*> RequireOwnNodes(const CUgraphNode* handles, std::size_t count);
 
   // Adds a node behind the nodes `dependencies`. Strong: on a throw the graph is as before.
   Node& AddNode(NodeParameters parameters, const CUgraphNode* dependencies, std::size_t count,
@@ -57,7 +77,7 @@ class Graph {
   void RemoveNode(Node& node, std::vector<Reference>* dropped);
 
   // A deep copy, nothing published yet: handles of embedded graphs and nodes are live, references are added.
-  // Throws Refusal{CUDA_ERROR_NOT_SUPPORTED} for graphs with conditional or memory nodes (fact N6).
+  // Throws Refusal{CUDA_ERROR_NOT_SUPPORTED} for graphs with conditional handles or memory nodes (facts N6 and B10).
   std::unique_ptr<Graph> Clone(Graph* parent) const;
 
   // The node here that was cloned from `original`; null if there is none.
@@ -67,9 +87,11 @@ class Graph {
   void AddEdges(const CUgraphNode* from, const CUgraphNode* to, std::size_t count);
   void RemoveEdges(const CUgraphNode* from, const CUgraphNode* to, std::size_t count);
 
-  CUgraphConditionalHandle MakeConditionalHandle();
-  bool HasConditionalHandle(CUgraphConditionalHandle handle) const { return conditional_handles_.contains(handle); }
-  void UseConditionalHandle(CUgraphConditionalHandle handle) { conditional_handles_.erase(handle); }
+  // Handles of the whole hierarchy, whichever of its graphs they were made on.
+  CUgraphConditionalHandle MakeConditionalHandle(unsigned int default_value, bool assigns_default);
+  ConditionalHandle* FindConditionalHandle(CUgraphConditionalHandle handle);
+  bool HasConditionalHandles() const;
+  bool HasUnusedConditionalHandles() const;
 
   // References of this graph and of all graphs that its nodes own, in the order in which they are dropped.
   void CollectReferences(std::vector<Reference>* references) const;
@@ -77,6 +99,7 @@ class Graph {
   // Whether this graph or one that it owns has a node of that kind.
   template <typename Kind>
   bool Has() const {
+    RequireThere();
     for (const Node& node : nodes) {
       if (std::holds_alternative<Kind>(node.parameters)) return true;
       for (const std::unique_ptr<Graph>& owned : node.graphs) {
@@ -88,26 +111,40 @@ class Graph {
 
   bool HasMemoryNodes() const { return Has<MemAllocNode>() || Has<MemFreeNode>(); }
 
-  // The same for this graph alone, in constant time.
-  bool HasOwnMemoryNodes() const { return memory_nodes_ > 0; }
+  // The same without what is in conditional bodies, in constant time.
+  bool HasMemoryNodesOutsideBodies() const { return memory_nodes_ > 0; }
+
+  // Whether a child-graph node owns it.
+  bool IsEmbedded() const { return owner != nullptr && std::holds_alternative<ChildGraphNode>(owner->parameters); }
 
   Graph& root() { return parent == nullptr ? *this : parent->root(); }
 
   Graph* parent = nullptr;
+  Node* owner = nullptr;  // of an embedded graph or a body: the node of `parent` that owns it
   CUgraph handle = nullptr;
-  std::list<Node> nodes;  // in the order in which they were added
+  std::uint64_t serial = 0;       // never used twice in a process
+  bool is_captured_into = false;  // nothing of it can be destroyed while a stream captures into it (fact C32)
+  std::list<Node> nodes;          // in the order in which they were added
   ReferenceList references;
+  // Of a root with conditional or memory nodes: alive as long as its one executable is.
+  std::weak_ptr<const void> only_executable;
   std::atomic<std::uint64_t> user{0};  // of a root: number of the thread inside a call on it; 0 for none
 
  private:
   Graph() = default;
-  std::vector<Node*> RequireOwnNodes(const CUgraphNode* handles, std::size_t count);
   void ReleaseHandles(HandleState state);
 
-  std::set<CUgraphConditionalHandle> conditional_handles_;  // made and not used by a node yet
-  std::unordered_map<std::uint64_t, Node*> clones_;         // origin serial to node; made by the first FindClone
+  std::unique_ptr<Graph> Copy(Graph* parent) const;
+  void AddMemoryNodes(std::size_t count);
+  void FreeConditionalHandles(const Node& node);
+  void FreeConditionalHandlesOf(const Graph& graph);
+
+  std::map<CUgraphConditionalHandle, ConditionalHandle> conditional_handles_;  // of a root
+  CUgraphConditionalHandle last_conditional_handle_ = 0;                       // of a root
+  std::unordered_map<std::uint64_t, Node*> clones_;  // origin serial to node; made by the first FindClone
   bool clones_are_known_ = false;
-  std::size_t memory_nodes_ = 0;
+  bool is_freed_ = false;         // by DestroyAnywhere, under the node that owns it
+  std::size_t memory_nodes_ = 0;  // with those of child graphs, without those of bodies
 };
 
 // The live node of a handle. Throws Refusal{CUDA_ERROR_INVALID_VALUE} if there is none.

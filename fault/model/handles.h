@@ -30,6 +30,7 @@ enum class HandleKind : std::uint64_t {
   kNode,
   kExecutable,
   kUserObject,
+  kArray,
 };
 
 // What a handle stands for.

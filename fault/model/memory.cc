@@ -1,6 +1,8 @@
 #include "fault/model/memory.h"
 
+#include <algorithm>
 #include <cstring>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <new>
@@ -13,10 +15,15 @@ namespace {
 // What cuMemAlloc of the real driver aligns to.
 constexpr std::align_val_t kAlignment{512};
 
+// The pool for graphs grows by that much.
+constexpr std::size_t kPoolStepBytes = std::size_t{32} << 20;
+
 struct Allocations {
   std::mutex mutex;
   std::map<std::uint64_t, AllocationPointer> by_address;  // guarded by mutex
   std::size_t device_bytes = 0;                           // guarded by mutex
+  std::size_t graph_bytes = 0;  // guarded by mutex; allocated by graphs, in the order of calls
+  GraphPool pool;               // guarded by mutex
 };
 
 Allocations& All() {
@@ -24,10 +31,63 @@ Allocations& All() {
   return *allocations;
 }
 
-// Bytes from the first to the last one that `fill` writes.
+std::size_t PoolBytes(std::size_t graph_bytes) {
+  return (graph_bytes + kPoolStepBytes - 1) / kPoolStepBytes * kPoolStepBytes;
+}
+
+// What an address is looked up for.
+enum class Use { kCall, kNode, kWork };
+
+bool IsFor(Use use, const Allocation& allocation) {
+  if (allocation.kind != MemoryKind::kGraph || use == Use::kNode) return true;
+  return use == Use::kCall ? allocation.graph_state.allocated : allocation.graph_state.usable;
+}
+
+AllocationPointer Find(CUdeviceptr address, std::size_t size, Use use) {
+  Allocations& all = All();
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  auto found = all.by_address.upper_bound(address);
+  if (found == all.by_address.begin()) return nullptr;
+  --found;
+  const std::size_t offset = address - found->first;
+  if (offset >= found->second->size || size > found->second->size - offset) return nullptr;
+  return IsFor(use, *found->second) ? found->second : nullptr;
+}
+
+// Whether `memory` is still in the table: a reset of the context takes all with it.
+bool IsKnown(const Allocations& all, const Allocation& memory) {
+  const auto found = all.by_address.find(memory.address());
+  return found != all.by_address.end() && found->second.get() == &memory;
+}
+
+void Erase(Allocations& all, const Allocation& memory) {
+  all.device_bytes -= memory.size;
+  all.by_address.erase(memory.address());
+}
+
+void EraseIfUnused(Allocations& all, const Allocation& memory) {
+  const Allocation::GraphState& state = memory.graph_state;
+  if (!state.reserved && !state.allocated && !state.usable) Erase(all, memory);
+}
+
+void SetAllocated(Allocations& all, const Allocation& memory, bool allocated) {
+  if (memory.graph_state.allocated == allocated) return;
+  memory.graph_state.allocated = allocated;
+  all.graph_bytes += allocated ? memory.size : 0 - memory.size;
+  all.pool.bytes = std::max(all.pool.bytes, PoolBytes(all.graph_bytes));
+  all.pool.used_bytes_max = std::max(all.pool.used_bytes_max, all.pool.bytes);
+  all.pool.reserved_bytes_max = std::max(all.pool.reserved_bytes_max, all.pool.bytes);
+}
+
+// Bytes from the first to the last one that `fill` writes; no allocation has as many as an extent that overflows.
 std::size_t Extent(const Fill& fill) {
-  const std::size_t row = fill.width * fill.element_bytes;
-  return fill.height <= 1 ? row : (fill.height - 1) * fill.pitch + row;
+  std::size_t row = 0;
+  std::size_t rows = 0;
+  std::size_t extent = 0;
+  const bool overflows = __builtin_mul_overflow(fill.width, fill.element_bytes, &row) ||
+                         (fill.height > 1 && __builtin_mul_overflow(fill.height - 1, fill.pitch, &rows)) ||
+                         __builtin_add_overflow(row, rows, &extent);
+  return overflows ? std::numeric_limits<std::size_t>::max() : extent;
 }
 
 template <typename Element>
@@ -64,8 +124,16 @@ void Free(CUdeviceptr address, MemoryKind kind) {
   Allocations& all = All();
   const std::lock_guard<std::mutex> lock(all.mutex);
   const auto found = all.by_address.find(address);
-  Require(found != all.by_address.end() && found->second->kind == kind);
-  last = std::move(found->second);
+  Require(found != all.by_address.end());
+  last = found->second;
+  if (last->kind == MemoryKind::kGraph && kind == MemoryKind::kDevice) {
+    Require(last->graph_state.allocated);
+    SetAllocated(all, *last, false);
+    last->graph_state.usable = false;
+    EraseIfUnused(all, *last);
+    return;
+  }
+  Require(last->kind == kind);
   if (kind != MemoryKind::kPinned) all.device_bytes -= last->size;
   all.by_address.erase(found);
 }
@@ -75,17 +143,69 @@ void FreeAll() {
   const std::lock_guard<std::mutex> lock(all.mutex);
   all.by_address.clear();
   all.device_bytes = 0;
+  all.graph_bytes = 0;
+  all.pool = GraphPool{};
 }
 
-AllocationPointer FindAllocation(CUdeviceptr address, std::size_t size) {
+AllocationPointer FindAllocation(CUdeviceptr address, std::size_t size) { return Find(address, size, Use::kCall); }
+
+AllocationPointer FindReserved(CUdeviceptr address, std::size_t size) { return Find(address, size, Use::kNode); }
+
+AllocationPointer FindUsable(CUdeviceptr address, std::size_t size) { return Find(address, size, Use::kWork); }
+
+AllocationPointer ReserveGraphMemory(std::size_t size) {
+  return FindReserved(Allocate(size, MemoryKind::kGraph), size);
+}
+
+void EndReservation(const Allocation& memory) {
   Allocations& all = All();
   const std::lock_guard<std::mutex> lock(all.mutex);
-  auto found = all.by_address.upper_bound(address);
-  if (found == all.by_address.begin()) return nullptr;
-  --found;
-  const std::size_t offset = address - found->first;
-  if (offset > found->second->size || size > found->second->size - offset) return nullptr;
-  return offset == found->second->size ? nullptr : found->second;
+  if (!IsKnown(all, memory)) return;
+  memory.graph_state.reserved = false;
+  EraseIfUnused(all, memory);
+}
+
+bool IsAllocatedByGraph(CUdeviceptr address) {
+  const AllocationPointer memory = FindAllocation(address, 1);
+  return memory != nullptr && memory->address() == address && memory->kind == MemoryKind::kGraph;
+}
+
+bool IsAllocated(const Allocation& memory) {
+  Allocations& all = All();
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  return memory.graph_state.allocated;
+}
+
+void MarkAllocated(const Allocation& memory, bool allocated) {
+  Allocations& all = All();
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  if (IsKnown(all, memory)) SetAllocated(all, memory, allocated);
+}
+
+void MakeUsable(const Allocation& memory, bool usable) {
+  Allocations& all = All();
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  if (!IsKnown(all, memory)) return;
+  memory.graph_state.usable = usable;
+  EraseIfUnused(all, memory);
+}
+
+GraphPool GraphPoolNow() {
+  Allocations& all = All();
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  return all.pool;
+}
+
+void TrimGraphPool() {
+  Allocations& all = All();
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  all.pool.bytes = PoolBytes(all.graph_bytes);
+}
+
+void ResetGraphPoolMax(bool used) {
+  Allocations& all = All();
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  (used ? all.pool.used_bytes_max : all.pool.reserved_bytes_max) = all.pool.bytes;
 }
 
 std::size_t AllocatedBytes() {
@@ -107,15 +227,17 @@ bool InBounds(const LinearCopy& copy) {
 
 bool InBounds(const Fill& fill) { return FindAllocation(fill.destination, Extent(fill)) != nullptr; }
 
+bool IsReserved(const Fill& fill) { return FindReserved(fill.destination, Extent(fill)) != nullptr; }
+
 bool Run(const LinearCopy& copy) {
   AllocationPointer destination;
   AllocationPointer source;
   if (copy.destination_is_device) {
-    destination = FindAllocation(copy.destination, copy.bytes);
+    destination = FindUsable(copy.destination, copy.bytes);
     if (destination == nullptr) return false;
   }
   if (copy.source_is_device) {
-    source = FindAllocation(copy.source, copy.bytes);
+    source = FindUsable(copy.source, copy.bytes);
     if (source == nullptr) return false;
   }
   std::memmove(reinterpret_cast<void*>(copy.destination), reinterpret_cast<const void*>(copy.source), copy.bytes);
@@ -123,7 +245,7 @@ bool Run(const LinearCopy& copy) {
 }
 
 bool Run(const Fill& fill) {
-  const AllocationPointer allocation = FindAllocation(fill.destination, Extent(fill));
+  const AllocationPointer allocation = FindUsable(fill.destination, Extent(fill));
   if (allocation == nullptr) return false;
   for (std::size_t y = 0; y < fill.height; ++y) {
     void* row = reinterpret_cast<void*>(fill.destination + y * fill.pitch);

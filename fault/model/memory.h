@@ -2,6 +2,10 @@
 //
 // Every operation looks its device addresses up in the table of allocations and holds the allocation while it runs: a
 // use after free becomes CUDA_ERROR_LAUNCH_FAILED, as on a GPU, and never a write to memory of someone else.
+//
+// Memory of graphs has an address from when the node that allocates it is added, and is allocated by each launch of the
+// node until it is freed. Two orders count: that of the calls, which decides what a call answers, and that in which
+// work runs, which decides what the work may touch.
 #ifndef HOLDFAST_FAULT_MODEL_MEMORY_H_
 #define HOLDFAST_FAULT_MODEL_MEMORY_H_
 
@@ -18,7 +22,8 @@ inline constexpr std::size_t kDeviceMemoryBytes = std::size_t{8} << 30;
 enum class MemoryKind : std::uint8_t {
   kDevice,
   kPinned,
-  kGraph  // of a memory-allocation node; not for cuMemFree
+  kGraph,  // of a memory-allocation node
+  kArray   // of an array; it has no address for the caller
 };
 
 class Allocation {
@@ -32,6 +37,14 @@ class Allocation {
 
   const std::size_t size;
   const MemoryKind kind;
+
+  // Of memory of a graph, changed by the functions below alone, with the lock of the table held.
+  struct GraphState {
+    bool reserved = true;    // a node, or an executable that was made from it, may still allocate it
+    bool allocated = false;  // in the order of calls
+    bool usable = false;     // in the order of work
+  };
+  mutable GraphState graph_state;
 
  private:
   std::byte* const bytes_;
@@ -48,8 +61,36 @@ CUdeviceptr Allocate(std::size_t size, MemoryKind kind);
 void Free(CUdeviceptr address, MemoryKind kind);
 void FreeAll();
 
-// The allocation that has all of [address, address + size); null if there is none.
+// The allocation that has all of [address, address + size) now, in the order of calls; null if there is none.
 AllocationPointer FindAllocation(CUdeviceptr address, std::size_t size);
+
+// The same with memory of graphs that is not allocated now: for nodes, which may run once it is.
+AllocationPointer FindReserved(CUdeviceptr address, std::size_t size);
+
+// The same in the order of work.
+AllocationPointer FindUsable(CUdeviceptr address, std::size_t size);
+
+// An address for a node that allocates. Its memory goes when it is neither reserved nor allocated.
+AllocationPointer ReserveGraphMemory(std::size_t size);
+void EndReservation(const Allocation& memory);
+
+// Whether a call that frees `address` at once, or on a stream, may do so: memory of a graph, allocated by calls so far.
+bool IsAllocatedByGraph(CUdeviceptr address);
+
+// The two orders, one after the other: first the call is made, then the work runs.
+bool IsAllocated(const Allocation& memory);
+void MarkAllocated(const Allocation& memory, bool allocated);
+void MakeUsable(const Allocation& memory, bool usable);
+
+// What the driver's pool for graphs holds: it grows with what is allocated, and shrinks when it is trimmed.
+struct GraphPool {
+  std::size_t bytes = 0;
+  std::size_t used_bytes_max = 0;
+  std::size_t reserved_bytes_max = 0;
+};
+GraphPool GraphPoolNow();
+void TrimGraphPool();
+void ResetGraphPoolMax(bool used);
 
 std::size_t AllocatedBytes();
 std::uint64_t LiveAllocations();
@@ -71,9 +112,12 @@ struct Fill {
   std::size_t height = 1;
 };
 
-// Whether the device side lies in live allocations.
+// Whether the device side is allocated, in the order of calls.
 bool InBounds(const LinearCopy& copy);
 bool InBounds(const Fill& fill);
+
+// Whether a node may fill that: memory of graphs need not be allocated yet.
+bool IsReserved(const Fill& fill);
 
 // False, with nothing written, if the memory is not allocated any more.
 bool Run(const LinearCopy& copy);

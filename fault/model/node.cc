@@ -1,5 +1,9 @@
 #include "fault/model/node.h"
 
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
 #include "fault/model/call.h"
 #include "fault/model/context.h"
 #include "fault/model/graph.h"
@@ -7,34 +11,45 @@
 namespace holdfast::fault::model {
 namespace {
 
-constexpr std::uint64_t kBlockThreadsMax = 1024;
-
-bool IsDeviceSide(CUmemorytype type) {
-  if (type == CU_MEMORYTYPE_ARRAY) throw Unmodelled{};
-  Require(type == CU_MEMORYTYPE_HOST || type == CU_MEMORYTYPE_DEVICE || type == CU_MEMORYTYPE_UNIFIED);
-  return type == CU_MEMORYTYPE_DEVICE;
+std::size_t SizeOfMember(const CUgraphNodeParams& given) {
+  switch (given.type) {
+    case CU_GRAPH_NODE_TYPE_KERNEL:
+      return sizeof(given.kernel);
+    case CU_GRAPH_NODE_TYPE_MEMCPY:
+      return sizeof(given.memcpy);
+    case CU_GRAPH_NODE_TYPE_MEMSET:
+      return sizeof(given.memset);
+    case CU_GRAPH_NODE_TYPE_HOST:
+      return sizeof(given.host);
+    case CU_GRAPH_NODE_TYPE_GRAPH:
+      return sizeof(given.graph);
+    case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
+      return sizeof(given.eventRecord);
+    case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
+      return sizeof(given.eventWait);
+    case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
+      return sizeof(given.alloc);
+    case CU_GRAPH_NODE_TYPE_MEM_FREE:
+      return sizeof(given.free);
+    case CU_GRAPH_NODE_TYPE_CONDITIONAL:
+      return sizeof(given.conditional);
+    default:
+      return 0;
+  }
 }
 
-// A unified address is a device address if it is one of ours.
-std::uint64_t Address(CUmemorytype type, const void* host, CUdeviceptr device) {
-  return type == CU_MEMORYTYPE_HOST ? reinterpret_cast<std::uint64_t>(host) : device;
-}
-
-bool IsDeviceAddress(CUmemorytype type, std::uint64_t address, std::size_t bytes) {
-  if (IsDeviceSide(type)) return true;
-  return type == CU_MEMORYTYPE_UNIFIED && FindAllocation(address, bytes) != nullptr;
+CUDA_KERNEL_NODE_PARAMS_v2 Narrow(const CUDA_KERNEL_NODE_PARAMS_v3& given) {
+  return CUDA_KERNEL_NODE_PARAMS_v2{given.func,         given.gridDimX,  given.gridDimY,  given.gridDimZ,
+                                    given.blockDimX,    given.blockDimY, given.blockDimZ, given.sharedMemBytes,
+                                    given.kernelParams, given.extra,     given.kern,      given.ctx};
 }
 
 }  // namespace
 
-// Here, where Graph is complete.
-Node::~Node() = default;
-
-// The context may have been reset since, and the memory with it.
-GraphMemory::~GraphMemory() {
-  if (const AllocationPointer memory = FindAllocation(address_, 1); memory && memory->address() == address_) {
-    Free(address_, MemoryKind::kGraph);
-  }
+// Here, where Graph is complete. A node that goes alone has no edges any more; one that goes with its graph ends those
+// that come from it, and what they lead to goes too.
+Node::~Node() {
+  for (const Edge* edge : dependents.edges()) delete edge;
 }
 
 CUgraphNodeType TypeOf(const NodeParameters& parameters) {
@@ -48,60 +63,69 @@ CUgraphNodeType TypeOf(const NodeParameters& parameters) {
   return kTypes[parameters.index()];
 }
 
+void RequireUnusedZero(const CUgraphNodeParams& given) {
+  Require(given.reserved2 == 0);
+  for (const int word : given.reserved0) Require(word == 0);
+  const auto* member = reinterpret_cast<const std::byte*>(given.reserved1);
+  const bool is_clean = std::all_of(member + SizeOfMember(given), member + sizeof(given.reserved1),
+                                    [](std::byte byte) { return byte == std::byte{0}; });
+  Require(is_clean);
+}
+
+bool IsFixed(const NodeParameters& parameters) {
+  return std::holds_alternative<ConditionalNode>(parameters) || std::holds_alternative<MemAllocNode>(parameters) ||
+         std::holds_alternative<MemFreeNode>(parameters);
+}
+
 void RequirePermitted(CUgraphNodeType type) {
   const bool permitted = type == CU_GRAPH_NODE_TYPE_EMPTY || type == CU_GRAPH_NODE_TYPE_HOST ||
-                         type == CU_GRAPH_NODE_TYPE_EVENT_RECORD || type == CU_GRAPH_NODE_TYPE_WAIT_EVENT;
+                         type == CU_GRAPH_NODE_TYPE_EVENT_RECORD || type == CU_GRAPH_NODE_TYPE_WAIT_EVENT ||
+                         type == CU_GRAPH_NODE_TYPE_CONDITIONAL;
   if (!permitted) RequireNoCallback();
 }
 
-KernelNode MakeKernelNode(const CUDA_KERNEL_NODE_PARAMS_v2& given) {
+KernelNode MakeKernelNode(const CUDA_KERNEL_NODE_PARAMS_v2& given, std::shared_ptr<const KernelAttributes> attributes) {
   Require(given.func != nullptr || given.kern != nullptr, CUDA_ERROR_INVALID_HANDLE);
-  Require(given.gridDimX > 0 && given.gridDimY > 0 && given.gridDimZ > 0);
-  Require(given.blockDimX > 0 && given.blockDimY > 0 && given.blockDimZ > 0);
-  Require(std::uint64_t{given.blockDimX} * given.blockDimY * given.blockDimZ <= kBlockThreadsMax);
   KernelNode node;
   node.kernel = given.kern != nullptr ? RequireKernel(given.kern) : RequireFunction(given.func);
-  node.arguments = KernelArguments(*node.kernel, given.kernelParams, given.extra);
   node.shape = LaunchShape{{given.gridDimX, given.gridDimY, given.gridDimZ},
                            {given.blockDimX, given.blockDimY, given.blockDimZ},
                            given.sharedMemBytes};
-  node.function = node.kernel->function;
+  node.attributes = std::move(attributes);
+  RequireShape(*node.kernel, node.shape);
+  RequireAttributes(*node.kernel, node.shape, AttributesOf(node));
+  node.arguments = KernelArguments(*node.kernel, given.kernelParams, given.extra);
   node.by_kernel = given.kern;
   node.context = given.ctx != nullptr ? given.ctx : PrimaryContext();
   return node;
 }
 
+const KernelAttributes& AttributesOf(const KernelNode& node) {
+  static const KernelAttributes kDefaults;
+  return node.attributes == nullptr ? kDefaults : *node.attributes;
+}
+
 MemsetNode MakeMemsetNode(const CUDA_MEMSET_NODE_PARAMS_v2& given) {
   Require(given.elementSize == 1 || given.elementSize == 2 || given.elementSize == 4);
   Require(given.width > 0 && given.height > 0);
-  RequireContext(given.ctx);
+  RequireNodeContext(given.ctx);
   MemsetNode node;
   node.fill = Fill{given.dst, given.pitch, given.value, given.elementSize, given.width, given.height};
   Require(given.height == 1 || given.pitch >= given.width * given.elementSize);
   Require(given.dst % given.elementSize == 0);
-  Require(InBounds(node.fill));
+  Require(IsReserved(node.fill));
   node.context = given.ctx;
   return node;
 }
 
 MemcpyNode MakeMemcpyNode(const CUDA_MEMCPY3D& given, CUcontext context) {
-  RequireContext(context);
-  IsDeviceSide(given.srcMemoryType);
-  IsDeviceSide(given.dstMemoryType);
+  RequireNodeContext(context);
+  auto description = std::make_shared<MemcpyNode::Description>();
+  description->given = given;
   Require(given.WidthInBytes > 0 && given.Height > 0 && given.Depth > 0);
-  if (given.Height != 1 || given.Depth != 1) throw Unmodelled{};
-  if (given.srcY != 0 || given.srcZ != 0 || given.dstY != 0 || given.dstZ != 0) throw Unmodelled{};
-  MemcpyNode node;
-  node.copy.bytes = given.WidthInBytes;
-  node.copy.source = Address(given.srcMemoryType, given.srcHost, given.srcDevice) + given.srcXInBytes;
-  node.copy.destination = Address(given.dstMemoryType, given.dstHost, given.dstDevice) + given.dstXInBytes;
-  Require(node.copy.source != 0 && node.copy.destination != 0);
-  node.copy.source_is_device = IsDeviceAddress(given.srcMemoryType, node.copy.source, node.copy.bytes);
-  node.copy.destination_is_device = IsDeviceAddress(given.dstMemoryType, node.copy.destination, node.copy.bytes);
-  Require(InBounds(node.copy));
-  node.parameters = given;
-  node.context = context;
-  return node;
+  description->copy = MakeBoxCopy(given);
+  Require(IsReserved(description->copy));
+  return MemcpyNode{std::move(description), context};
 }
 
 HostNode MakeHostNode(CUhostFn function, void* payload) {
@@ -113,15 +137,12 @@ EventPointer RequireNodeEvent(CUevent event) { return RequireEvent(event, CUDA_E
 
 NodeParameters MakeParameters(const CUgraphNodeParams& given) {
   switch (given.type) {
-    case CU_GRAPH_NODE_TYPE_KERNEL: {
-      const CUDA_KERNEL_NODE_PARAMS_v3& kernel = given.kernel;
-      return MakeKernelNode(CUDA_KERNEL_NODE_PARAMS_v2{
-          kernel.func, kernel.gridDimX, kernel.gridDimY, kernel.gridDimZ, kernel.blockDimX, kernel.blockDimY,
-          kernel.blockDimZ, kernel.sharedMemBytes, kernel.kernelParams, kernel.extra, kernel.kern, kernel.ctx});
-    }
+    case CU_GRAPH_NODE_TYPE_KERNEL:
+      return MakeKernelNode(Narrow(given.kernel));
     case CU_GRAPH_NODE_TYPE_MEMSET:
       return MakeMemsetNode(given.memset);
     case CU_GRAPH_NODE_TYPE_MEMCPY:
+      Require(given.memcpy.flags == 0 && given.memcpy.reserved == 0);
       return MakeMemcpyNode(given.memcpy.copyParams, given.memcpy.copyCtx);
     case CU_GRAPH_NODE_TYPE_HOST:
       return MakeHostNode(given.host.fn, given.host.userData);
@@ -140,9 +161,15 @@ NodeParameters MakeParameters(const CUgraphNodeParams& given) {
   }
 }
 
+NodeParameters MakeParameters(const CUgraphNodeParams& given, const NodeParameters& current) {
+  const auto* kernel = std::get_if<KernelNode>(&current);
+  if (kernel == nullptr || given.type != CU_GRAPH_NODE_TYPE_KERNEL) return MakeParameters(given);
+  return MakeKernelNode(Narrow(given.kernel), kernel->attributes);
+}
+
 CUDA_KERNEL_NODE_PARAMS_v2 Describe(const KernelNode& node) {
   CUDA_KERNEL_NODE_PARAMS_v2 result{};
-  result.func = node.function;
+  result.func = node.kernel->function;
   result.kern = node.by_kernel;
   result.ctx = node.context;
   result.gridDimX = node.shape.grid[0];
@@ -152,7 +179,8 @@ CUDA_KERNEL_NODE_PARAMS_v2 Describe(const KernelNode& node) {
   result.blockDimY = node.shape.block[1];
   result.blockDimZ = node.shape.block[2];
   result.sharedMemBytes = node.shape.shared_memory_bytes;
-  result.kernelParams = node.arguments.pointers();
+  result.kernelParams = node.arguments.given_pointers();
+  result.extra = node.arguments.given_extra();
   return result;
 }
 

@@ -11,7 +11,11 @@
 #include <vector>
 
 #include "fault/model/code.h"
+#include "fault/model/copy.h"
+#include "fault/model/edges.h"
 #include "fault/model/event.h"
+#include "fault/model/graph_memory.h"
+#include "fault/model/kernel_attributes.h"
 #include "fault/model/memory.h"
 
 namespace holdfast::fault::model {
@@ -24,9 +28,9 @@ struct KernelNode {
   KernelPointer kernel;
   KernelArguments arguments;
   LaunchShape shape{};
-  CUfunction function = nullptr;
   CUkernel by_kernel = nullptr;  // null if the caller named the function alone
   CUcontext context = nullptr;
+  std::shared_ptr<const KernelAttributes> attributes;  // null: none was ever set
 };
 
 struct MemsetNode {
@@ -35,8 +39,11 @@ struct MemsetNode {
 };
 
 struct MemcpyNode {
-  LinearCopy copy;
-  CUDA_MEMCPY3D parameters{};  // as given, for the getter
+  struct Description {
+    BoxCopy copy;
+    CUDA_MEMCPY3D given{};  // for the getter
+  };
+  std::shared_ptr<const Description> description;
   CUcontext context = nullptr;
 };
 
@@ -63,32 +70,24 @@ struct ConditionalNode {
   CUcontext context = nullptr;
 };
 
-// Device memory that lives as long as the graph whose node allocates it, or until a node that frees it is added. It is
-// there to be named: graphs that allocate do not run.
-class GraphMemory {
- public:
-  explicit GraphMemory(CUdeviceptr address) : address_(address) {}
-  ~GraphMemory();
-  GraphMemory(const GraphMemory&) = delete;
-  GraphMemory& operator=(const GraphMemory&) = delete;
-
- private:
-  const CUdeviceptr address_;
-};
-
 struct MemAllocNode {
-  CUDA_MEM_ALLOC_NODE_PARAMS parameters{};
-  std::shared_ptr<const GraphMemory> memory;
+  std::shared_ptr<GraphMemory> memory;
 };
 
 struct MemFreeNode {
-  CUdeviceptr address = 0;
+  AllocationPointer memory;
 };
 
 using NodeParameters = std::variant<EmptyNode, KernelNode, MemsetNode, MemcpyNode, HostNode, EventRecordNode,
                                     EventWaitNode, ChildGraphNode, ConditionalNode, MemAllocNode, MemFreeNode>;
 
 CUgraphNodeType TypeOf(const NodeParameters& parameters);
+
+// Throws Refusal{CUDA_ERROR_INVALID_VALUE} unless what the type leaves unused is zero.
+void RequireUnusedZero(const CUgraphNodeParams& given);
+
+// Whether nodes of that kind never get other parameters (fact N7).
+bool IsFixed(const NodeParameters& parameters);
 
 // Throws Refusal{CUDA_ERROR_NOT_PERMITTED} inside a callback for the kinds that cannot be added or changed there.
 void RequirePermitted(CUgraphNodeType type);
@@ -99,12 +98,12 @@ struct Node {
   std::uint64_t serial = 0;         // never used twice in a process
   std::uint64_t origin_serial = 0;  // of the node that this one was cloned from; 0 if it was added
   NodeParameters parameters;
-  std::vector<Node*> dependencies;
-  std::vector<Node*> dependents;
+  Dependencies dependencies;
+  Dependents dependents;
   std::vector<std::unique_ptr<Graph>> graphs;  // owned: one embedded graph, or the bodies
   std::vector<CUgraph> graph_handles;          // of `graphs`; the driver gives out the bodies' handles as an array
   std::list<Node>::iterator place;             // in graph->nodes
-  std::uint32_t mark = 0;                      // scratch of one operation on the graph
+  mutable std::uint32_t mark = 0;              // scratch of one operation on the graph
 
   Node() = default;
   ~Node();
@@ -114,7 +113,8 @@ struct Node {
 
 // The kinds' parameters from what a caller passes. Each throws Refusal{CUDA_ERROR_INVALID_VALUE} for what the driver
 // refuses (fact N4), and Unmodelled for what the model lacks.
-KernelNode MakeKernelNode(const CUDA_KERNEL_NODE_PARAMS_v2& given);
+KernelNode MakeKernelNode(const CUDA_KERNEL_NODE_PARAMS_v2& given,
+                          std::shared_ptr<const KernelAttributes> attributes = nullptr);
 MemsetNode MakeMemsetNode(const CUDA_MEMSET_NODE_PARAMS_v2& given);
 MemcpyNode MakeMemcpyNode(const CUDA_MEMCPY3D& given, CUcontext context);
 HostNode MakeHostNode(CUhostFn function, void* payload);
@@ -122,6 +122,12 @@ EventPointer RequireNodeEvent(CUevent event);
 
 // The kinds that have no graph of their own. Throws Refusal for other types, Unmodelled for those that the model lacks.
 NodeParameters MakeParameters(const CUgraphNodeParams& given);
+
+// The same where a node of that kind is to be changed: its attributes stay.
+NodeParameters MakeParameters(const CUgraphNodeParams& given, const NodeParameters& current);
+
+// All defaults if none was ever set.
+const KernelAttributes& AttributesOf(const KernelNode& node);
 
 CUDA_KERNEL_NODE_PARAMS_v2 Describe(const KernelNode& node);
 CUDA_MEMSET_NODE_PARAMS_v2 Describe(const MemsetNode& node);

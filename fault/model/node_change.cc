@@ -1,5 +1,7 @@
 #include "fault/model/node_change.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "fault/model/context.h"
@@ -14,12 +16,20 @@ Node& Add(Graph& graph, const Place& place, NodeParameters parameters, std::vect
   return node;
 }
 
+bool IsAncestorOrSelf(const Graph& graph, const Graph& of) {
+  for (const Graph* each = &of; each != nullptr; each = each->parent) {
+    if (each == &graph) return true;
+  }
+  return false;
+}
+
 // An embedded graph is a clone of the source, or the source itself (fact U12).
 void AddChildNode(Graph& parent, const Place& place, CUgraph child, bool move) {
   Graph& source = Graph::Require(child);
   const GraphUse use(source);
-  if (&source == &parent && !move) Misuse("a graph is embedded in itself (the real driver crashes)");
-  Require(&source.root() != &parent.root() || !move);
+  if (IsAncestorOrSelf(source, parent)) {
+    Misuse("a graph is embedded in itself (the real driver crashes, or makes a circle)");
+  }
   if (source.parent != nullptr) throw Refusal{CUDA_ERROR_NOT_SUPPORTED};
   std::vector<std::unique_ptr<Graph>> owned;
   if (!move) {
@@ -27,7 +37,7 @@ void AddChildNode(Graph& parent, const Place& place, CUgraph child, bool move) {
     Add(parent, place, ChildGraphNode{}, std::move(owned));
     return;
   }
-  if (source.Has<ConditionalNode>()) throw Refusal{CUDA_ERROR_NOT_SUPPORTED};
+  if (source.HasConditionalHandles()) throw Refusal{CUDA_ERROR_NOT_SUPPORTED};
   Node& node = Add(parent, place, ChildGraphNode{});
   Graph::MoveInto(child, node);
 }
@@ -36,36 +46,34 @@ void AddConditionalNode(Graph& parent, const Place& place, CUDA_CONDITIONAL_NODE
   const bool is_switch = given->type == CU_GRAPH_COND_TYPE_SWITCH;
   const unsigned int size_max = given->type == CU_GRAPH_COND_TYPE_IF ? 2 : 1;
   Require(given->ctx != nullptr, CUDA_ERROR_INVALID_CONTEXT);
-  RequireContext(given->ctx);
+  RequireNodeContext(given->ctx);
   Require(is_switch || given->type == CU_GRAPH_COND_TYPE_IF || given->type == CU_GRAPH_COND_TYPE_WHILE);
   Require(given->size > 0 && (is_switch || given->size <= size_max));
-  Require(parent.HasConditionalHandle(given->handle));
+  ConditionalHandle* handle = parent.FindConditionalHandle(given->handle);
+  Require(handle != nullptr && !handle->is_used);
   std::vector<std::unique_ptr<Graph>> bodies;
   for (unsigned int i = 0; i < given->size; ++i) bodies.push_back(Graph::Create(&parent));
   Node& node = Add(parent, place, ConditionalNode{given->handle, given->type, given->ctx}, std::move(bodies));
-  parent.UseConditionalHandle(given->handle);
+  handle->is_used = true;
   given->phGraph_out = node.graph_handles.data();
 }
 
 // The two forms of the parameters have the same members.
 template <typename Parameters>
 void AddMemAllocNode(Graph& parent, const Place& place, Parameters* given) {
-  Require(given->poolProps.allocType == CU_MEM_ALLOCATION_TYPE_PINNED);
-  Require(given->poolProps.location.type == CU_MEM_LOCATION_TYPE_DEVICE && given->poolProps.location.id == 0);
-  const CUdeviceptr address = Allocate(given->bytesize, MemoryKind::kGraph);
-  MemAllocNode node;
-  node.memory = std::make_shared<GraphMemory>(address);
-  node.parameters = CUDA_MEM_ALLOC_NODE_PARAMS{given->poolProps, given->accessDescs, given->accessDescCount,
-                                               given->bytesize, address};
-  Add(parent, place, std::move(node));
+  if (parent.IsEmbedded()) throw Refusal{CUDA_ERROR_NOT_SUPPORTED};
+  std::shared_ptr<GraphMemory> memory = GraphMemory::Reserve(
+      CUDA_MEM_ALLOC_NODE_PARAMS{given->poolProps, given->accessDescs, given->accessDescCount, given->bytesize, 0});
+  memory->owner = parent.serial;
+  const CUdeviceptr address = memory->allocation().address();
+  Add(parent, place, MemAllocNode{std::move(memory)});
   given->dptr = address;
 }
 
 void AddMemFreeNode(Graph& parent, const Place& place, CUdeviceptr address) {
-  const AllocationPointer memory = FindAllocation(address, 1);
-  Require(memory != nullptr && memory->address() == address && memory->kind == MemoryKind::kGraph);
-  Add(parent, place, MemFreeNode{address});
-  Free(address, MemoryKind::kGraph);
+  const std::shared_ptr<GraphMemory> memory = RequireFreeable(parent, address);
+  Add(parent, place, MemFreeNode{memory->allocation_pointer()});
+  memory->freed_in.insert(parent.serial);
 }
 
 // The common frame: checks that all forms of adding share.
@@ -80,6 +88,17 @@ CUresult AddWith(const char* name, const Place& place, CUgraphNodeType type, con
 }
 
 }  // namespace
+
+std::shared_ptr<GraphMemory> RequireFreeable(const Graph& graph, CUdeviceptr address) {
+  std::shared_ptr<GraphMemory> memory = GraphMemory::Find(address);
+  Require(memory != nullptr);
+  if (memory->owner == graph.serial) {
+    Require(memory->freed_in.empty());
+  } else {
+    Require(!memory->freed_in.contains(memory->owner) && !memory->freed_in.contains(graph.serial));
+  }
+  return memory;
+}
 
 CUresult AddPlain(const char* name, const Place& place, CUgraphNodeType type,
                   const std::function<NodeParameters()>& make) {
@@ -107,7 +126,10 @@ CUresult AddAny(const char* name, const Place& place, const CUgraphEdgeData* edg
   const CUgraphNodeType type = parameters == nullptr ? CU_GRAPH_NODE_TYPE_EMPTY : parameters->type;
   return AddWith(name, place, type, [&](Graph& graph) {
     Require(parameters != nullptr);
+    RequireUnusedZero(*parameters);
     for (std::size_t i = 0; edges != nullptr && i < place.count; ++i) {
+      Require(std::all_of(std::begin(edges[i].reserved), std::end(edges[i].reserved),
+                          [](unsigned char byte) { return byte == 0; }));
       if (edges[i].from_port != 0 || edges[i].to_port != 0 || edges[i].type != 0) throw Unmodelled{};
     }
     switch (parameters->type) {

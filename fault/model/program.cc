@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "fault/model/call.h"
 #include "fault/model/context.h"
@@ -35,6 +36,11 @@ std::uint32_t FirstMissing(const std::vector<std::uint32_t>& order, std::size_t 
   return static_cast<std::uint32_t>(std::find(present.begin(), present.end(), false) - present.begin());
 }
 
+[[noreturn]] void RefuseInstantiation(CUgraphNode node, CUgraphInstantiateResult result, InstantiationError* error) {
+  *error = InstantiationError{node, result};
+  throw Refusal{CUDA_ERROR_INVALID_VALUE};
+}
+
 // The real driver follows the node's pointers to what is gone, and crashes if it is lucky.
 void RequireLiveParts(const NodeParameters& parameters) {
   if (const auto* kernel = std::get_if<KernelNode>(&parameters)) {
@@ -49,52 +55,105 @@ void RequireLiveParts(const NodeParameters& parameters) {
   }
 }
 
-void RefuseUnmodelled(const Graph& graph) {
+void RequireLiveArrays(const NodeParameters& parameters) {
+  const auto* node = std::get_if<MemcpyNode>(&parameters);
+  if (node == nullptr) return;
+  const BoxCopy& copy = node->description->copy;
+  const bool is_dead = (copy.source.array != nullptr && copy.source.array->destroyed()) ||
+                       (copy.destination.array != nullptr && copy.destination.array->destroyed());
+  if (is_dead) Misuse("the graph has a node whose array is destroyed (the real driver crashes)");
+}
+
+// Whether a device can run the node by itself, without the host, as conditional bodies want it.
+bool IsKindForBodies(const NodeParameters& parameters) {
+  return std::holds_alternative<EmptyNode>(parameters) || std::holds_alternative<KernelNode>(parameters) ||
+         std::holds_alternative<MemsetNode>(parameters) || std::holds_alternative<MemcpyNode>(parameters) ||
+         std::holds_alternative<ChildGraphNode>(parameters) || std::holds_alternative<ConditionalNode>(parameters);
+}
+
+void RequireForBody(const Node& node, InstantiationError* error) {
+  const auto* memcpy = std::get_if<MemcpyNode>(&node.parameters);
+  const BoxCopy* copy = memcpy == nullptr ? nullptr : &memcpy->description->copy;
+  const bool has_array = copy != nullptr && (copy->source.array != nullptr || copy->destination.array != nullptr);
+  if (!IsKindForBodies(node.parameters) || has_array) {
+    RefuseInstantiation(node.handle, CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED, error);
+  }
+  if (copy != nullptr && !(copy->source.is_device && copy->destination.is_device)) {
+    RefuseInstantiation(node.handle, CUDA_GRAPH_INSTANTIATE_MULTIPLE_CTXS_NOT_SUPPORTED, error);
+  }
+}
+
+std::shared_ptr<const HeldReferences> HoldReferences(const Graph& graph) {
+  std::vector<Reference> references;
+  graph.references.CopyTo(&references);
+  return references.empty() ? nullptr : std::make_shared<const HeldReferences>(std::move(references));
+}
+
+std::shared_ptr<Program> CompileNested(Graph& graph, CompileFor purpose, bool in_body, InstantiationError* error) {
+  graph.RequireThere();
+  auto program = std::make_shared<Program>();
+  program->nodes.reserve(graph.nodes.size());
+  std::uint32_t position = 0;
+  for (const Node& node : graph.nodes) node.mark = position++;
   for (const Node& node : graph.nodes) {
-    if (std::holds_alternative<ConditionalNode>(node.parameters)) {
-      for (const std::unique_ptr<Graph>& body : node.graphs) Require(!body->Has<HostNode>());
-      throw Unmodelled{};
+    ProgramNode& made = program->nodes.emplace_back();
+    RequireLiveParts(node.parameters);
+    RequireLiveArrays(node.parameters);
+    if (in_body && purpose == CompileFor::kInstantiation) RequireForBody(node, error);
+    made.source = node.serial;
+    made.parameters = node.parameters;
+    made.dependencies.reserve(node.dependencies.size());
+    for (const Node* dependency : node.dependencies) made.dependencies.push_back(dependency->mark);
+    const bool has_bodies = std::holds_alternative<ConditionalNode>(node.parameters);
+    for (const std::unique_ptr<Graph>& owned : node.graphs) {
+      made.graphs.push_back(CompileNested(*owned, purpose, in_body || has_bodies, error));
     }
   }
-  if (graph.HasMemoryNodes()) throw Unmodelled{};
-}
-
-CUgraphExecUpdateResult CompareNodes(const ProgramNode& current, const ProgramNode& next) {
-  if (current.parameters.index() != next.parameters.index()) return CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED;
-  if (current.dependencies.size() != next.dependencies.size()) return CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
-  if (!std::is_permutation(current.dependencies.begin(), current.dependencies.end(), next.dependencies.begin())) {
-    return CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
+  program->order = TopologicalOrder(program->nodes);
+  if (program->order.size() < program->nodes.size()) {
+    const std::uint32_t missing = FirstMissing(program->order, program->nodes.size());
+    const CUgraphNode node = in_body ? nullptr : std::next(graph.nodes.begin(), missing)->handle;
+    RefuseInstantiation(node, CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE, error);
   }
-  return CompareParameters(current.parameters, next.parameters);
-}
-
-std::size_t EdgeCount(const Program& program) {
-  std::size_t count = 0;
-  for (const ProgramNode& node : program.nodes) count += node.dependencies.size();
-  return count;
+  program->references = HoldReferences(graph);
+  return program;
 }
 
 void CollectPaths(const Program& program, ProgramPath* path, std::unordered_map<std::uint64_t, ProgramPath>* paths) {
   for (std::uint32_t position = 0; position < program.nodes.size(); ++position) {
     const ProgramNode& node = program.nodes[position];
-    path->push_back(position);
+    path->push_back(ProgramStep{position, 0});
     paths->emplace(node.source, *path);
-    if (node.child != nullptr) CollectPaths(*node.child, path, paths);
+    for (std::uint32_t graph = 0; graph < node.graphs.size(); ++graph) {
+      path->back().graph = graph;
+      CollectPaths(*node.graphs[graph], path, paths);
+    }
     path->pop_back();
   }
 }
 
-// Runs one node on the calling worker thread.
-class NodeRunner {
+// One launch of a program, on the calling worker thread.
+class ProgramRun {
  public:
-  NodeRunner(const EventBindings& bindings, std::size_t* next_binding)
-      : bindings_(bindings), next_binding_(next_binding) {}
+  ProgramRun(const EventBindings& bindings, Conditions& conditions) : bindings_(bindings), conditions_(conditions) {}
+
+  void All(const Program& program) {
+    for (const std::uint32_t position : program.order) {
+      const ProgramNode& node = program.nodes[position];
+      if (!node.enabled) continue;
+      if (const auto* conditional = std::get_if<ConditionalNode>(&node.parameters)) {
+        Choose(*conditional, node.graphs);
+      } else if (!node.graphs.empty()) {
+        All(*node.graphs.front());
+      } else {
+        std::visit(*this, node.parameters);
+      }
+    }
+  }
 
   void operator()(const EmptyNode&) const {}
   void operator()(const ChildGraphNode&) const {}
   void operator()(const ConditionalNode&) const {}
-  void operator()(const MemAllocNode&) const {}
-  void operator()(const MemFreeNode&) const {}
 
   void operator()(const HostNode& node) const {
     const CallbackScope scope;
@@ -110,40 +169,54 @@ class NodeRunner {
   }
 
   void operator()(const MemcpyNode& node) const {
-    if (!Run(node.copy)) {
+    if (!Run(node.description->copy)) {
       FailContext(CUDA_ERROR_LAUNCH_FAILED, "a memcpy node uses memory that is not allocated any more");
     }
   }
 
-  void operator()(const EventRecordNode&) const { bindings_.completions[(*next_binding_)++]->Finish(); }
+  void operator()(const EventRecordNode&) { bindings_.completions[next_binding_++]->Finish(); }
 
-  void operator()(const EventWaitNode&) const {
-    const CompletionPointer& completion = bindings_.completions[(*next_binding_)++];
+  void operator()(const EventWaitNode&) {
+    const CompletionPointer& completion = bindings_.completions[next_binding_++];
     if (completion != nullptr) completion->Wait();
   }
 
- private:
-  const EventBindings& bindings_;
-  std::size_t* const next_binding_;
-};
+  void operator()(const MemAllocNode& node) const { MakeUsable(node.memory->allocation(), true); }
+  void operator()(const MemFreeNode& node) const { MakeUsable(*node.memory, false); }
 
-void RunNested(const Program& program, const EventBindings& bindings, std::size_t* next_binding) {
-  for (const std::uint32_t position : program.order) {
-    const ProgramNode& node = program.nodes[position];
-    if (node.child != nullptr) {
-      RunNested(*node.child, bindings, next_binding);
-    } else if (node.enabled) {
-      std::visit(NodeRunner(bindings, next_binding), node.parameters);
+ private:
+  // Bodies have no event nodes, so that running one again or not at all leaves the bindings in step. A lost context
+  // ends a loop whose kernel can no longer end it.
+  void Choose(const ConditionalNode& node, const std::vector<std::shared_ptr<Program>>& bodies) {
+    unsigned int value = conditions_.Get(node.handle);
+    switch (node.type) {
+      case CU_GRAPH_COND_TYPE_IF:
+        if (value != 0) {
+          All(*bodies[0]);
+        } else if (bodies.size() > 1) {
+          All(*bodies[1]);
+        }
+        return;
+      case CU_GRAPH_COND_TYPE_WHILE:
+        for (; value != 0 && ContextIsHealthy(); value = conditions_.Get(node.handle)) All(*bodies[0]);
+        return;
+      case CU_GRAPH_COND_TYPE_SWITCH:
+        if (value < bodies.size()) All(*bodies[value]);
+        return;
     }
   }
-}
+
+  const EventBindings& bindings_;
+  Conditions& conditions_;
+  std::size_t next_binding_ = 0;
+};
 
 void BindNested(const Program& program, EventBindings* bindings) {
   for (const std::uint32_t position : program.order) {
     const ProgramNode& node = program.nodes[position];
-    if (node.child != nullptr) {
-      BindNested(*node.child, bindings);
-    } else if (const auto* record = std::get_if<EventRecordNode>(&node.parameters)) {
+    RequireLiveArrays(node.parameters);
+    for (const std::shared_ptr<Program>& graph : node.graphs) BindNested(*graph, bindings);
+    if (const auto* record = std::get_if<EventRecordNode>(&node.parameters)) {
       bindings->completions.push_back(std::make_shared<Completion>());
       record->event->SetRecord(bindings->completions.back());
     } else if (const auto* wait = std::get_if<EventWaitNode>(&node.parameters)) {
@@ -154,77 +227,36 @@ void BindNested(const Program& program, EventBindings* bindings) {
 
 }  // namespace
 
-std::shared_ptr<Program> Compile(Graph& graph, CUgraphNode* error_node) {
-  RefuseUnmodelled(graph);
-  auto program = std::make_shared<Program>();
-  program->nodes.reserve(graph.nodes.size());
-  std::uint32_t position = 0;
-  for (Node& node : graph.nodes) node.mark = position++;
-  for (const Node& node : graph.nodes) {
-    ProgramNode& made = program->nodes.emplace_back();
-    RequireLiveParts(node.parameters);
-    made.source = node.serial;
-    made.parameters = node.parameters;
-    made.dependencies.reserve(node.dependencies.size());
-    for (const Node* dependency : node.dependencies) made.dependencies.push_back(dependency->mark);
-    if (std::holds_alternative<ChildGraphNode>(node.parameters)) {
-      made.child = Compile(*node.graphs.front(), error_node);
-    }
+std::shared_ptr<Program> Compile(Graph& graph, CompileFor purpose, InstantiationError* error) {
+  if (purpose == CompileFor::kInstantiation && graph.HasUnusedConditionalHandles()) {
+    RefuseInstantiation(nullptr, CUDA_GRAPH_INSTANTIATE_CONDITIONAL_HANDLE_UNUSED, error);
   }
-  program->order = TopologicalOrder(program->nodes);
-  if (program->order.size() < program->nodes.size()) {
-    *error_node = std::next(graph.nodes.begin(), FirstMissing(program->order, program->nodes.size()))->handle;
-    throw Refusal{CUDA_ERROR_INVALID_VALUE};
-  }
-  return program;
+  return CompileNested(graph, purpose, false, error);
 }
 
 std::shared_ptr<Program> Copy(const Program& program) {
   auto copy = std::make_shared<Program>(program);
   for (ProgramNode& node : copy->nodes) {
-    if (node.child != nullptr) node.child = Copy(*node.child);
+    for (std::shared_ptr<Program>& graph : node.graphs) graph = Copy(*graph);
   }
   return copy;
 }
 
-CUgraphExecUpdateResult CompareParameters(const NodeParameters& current, const NodeParameters& next) {
-  if (current.index() != next.index()) return CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED;
-  bool same = true;
-  if (const auto* copy = std::get_if<MemcpyNode>(&current)) {
-    const LinearCopy& other = std::get<MemcpyNode>(next).copy;
-    same = copy->copy.source_is_device == other.source_is_device &&
-           copy->copy.destination_is_device == other.destination_is_device;
-  } else if (const auto* fill = std::get_if<MemsetNode>(&current)) {
-    same = (fill->fill.height == 1) == (std::get<MemsetNode>(next).fill.height == 1);
+void CollectHoldings(const Program& program, Holdings* holdings) {
+  for (auto node = program.nodes.rbegin(); node != program.nodes.rend(); ++node) {
+    for (auto graph = node->graphs.rbegin(); graph != node->graphs.rend(); ++graph) CollectHoldings(**graph, holdings);
   }
-  return same ? CU_GRAPH_EXEC_UPDATE_SUCCESS : CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
+  if (program.references != nullptr) holdings->push_back(program.references);
 }
 
-bool CanReplace(const Program& current, const Program& next, const Graph& graph, CUgraphExecUpdateResultInfo* info) {
-  if (current.nodes.size() != next.nodes.size() || EdgeCount(current) < EdgeCount(next)) {
-    info->result = CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
-    return false;
-  }
-  auto definition = graph.nodes.begin();
-  for (std::size_t i = 0; i < next.nodes.size(); ++i, ++definition) {
-    info->result = CompareNodes(current.nodes[i], next.nodes[i]);
-    if (info->result != CU_GRAPH_EXEC_UPDATE_SUCCESS) {
-      info->errorNode = definition->handle;
-      return false;
+void CollectConditions(const Program& program, Graph& graph, Conditions* conditions) {
+  for (const ProgramNode& node : program.nodes) {
+    if (const auto* conditional = std::get_if<ConditionalNode>(&node.parameters)) {
+      if (const ConditionalHandle* handle = graph.FindConditionalHandle(conditional->handle)) {
+        conditions->Add(conditional->handle, handle->default_value, handle->assigns_default);
+      }
     }
-    if (next.nodes[i].child != nullptr &&
-        !CanReplace(*current.nodes[i].child, *next.nodes[i].child, *definition->graphs.front(), info)) {
-      return false;
-    }
-  }
-  return true;
-}
-
-void KeepIdentity(const Program& from, Program* to) {
-  for (std::size_t i = 0; i < from.nodes.size(); ++i) {
-    to->nodes[i].source = from.nodes[i].source;
-    to->nodes[i].enabled = from.nodes[i].enabled;
-    if (from.nodes[i].child != nullptr) KeepIdentity(*from.nodes[i].child, to->nodes[i].child.get());
+    for (const std::shared_ptr<Program>& nested : node.graphs) CollectConditions(*nested, graph, conditions);
   }
 }
 
@@ -236,9 +268,11 @@ std::unordered_map<std::uint64_t, ProgramPath> PathsBySource(const Program& prog
 }
 
 ProgramNode& NodeAt(Program& program, const ProgramPath& path) {
-  ProgramNode* node = &program.nodes[path.front()];
-  for (std::size_t depth = 1; depth < path.size(); ++depth) node = &node->child->nodes[path[depth]];
-  return *node;
+  Program* inner = &program;
+  for (std::size_t depth = 0; depth + 1 < path.size(); ++depth) {
+    inner = inner->nodes[path[depth].position].graphs[path[depth].graph].get();
+  }
+  return inner->nodes[path.back().position];
 }
 
 EventBindings BindEvents(const Program& program) {
@@ -247,9 +281,10 @@ EventBindings BindEvents(const Program& program) {
   return bindings;
 }
 
-void RunProgram(const Program& program, const EventBindings& bindings) {
-  std::size_t next_binding = 0;
-  RunNested(program, bindings, &next_binding);
+void RunProgram(const Program& program, const EventBindings& bindings, Conditions& conditions) {
+  const ConditionScope scope(conditions);
+  conditions.AssignDefaults();
+  ProgramRun(bindings, conditions).All(program);
 }
 
 }  // namespace holdfast::fault::model

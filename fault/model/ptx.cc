@@ -123,6 +123,21 @@ bool ParseEntry(Tokens& tokens, PtxEntry* entry) {
 
 }  // namespace
 
+int PtxTarget(std::string_view text) {
+  constexpr std::string_view kPrefix = "sm_";
+  Tokens tokens(text);
+  for (std::string_view word = tokens.Next(); !word.empty(); word = tokens.Next()) {
+    if (word != ".target") continue;
+    const std::string_view target = tokens.Next();
+    int number = 0;
+    if (target.starts_with(kPrefix)) {
+      std::from_chars(target.data() + kPrefix.size(), target.data() + target.size(), number);
+    }
+    return number;
+  }
+  return 0;
+}
+
 bool ParsePtx(std::string_view text, std::vector<PtxEntry>* entries) {
   Tokens tokens(text);
   bool has_version = false;

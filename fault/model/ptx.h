@@ -19,6 +19,9 @@ struct PtxEntry {
   std::vector<KernelParameter> parameters;
 };
 
+// The number of the `.target sm_NUMBER` of the text; 0 if it has none.
+int PtxTarget(std::string_view text);
+
 // False if the text is no PTX (has no `.version`) or an entry's head cannot be read.
 bool ParsePtx(std::string_view text, std::vector<PtxEntry>* entries);
 

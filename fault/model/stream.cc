@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "fault/model/call.h"
+#include "fault/model/capture.h"
+#include "fault/model/capture_mode.h"
 #include "fault/model/context.h"
 #include "fault/model/handles.h"
 
@@ -39,8 +41,6 @@ std::vector<StreamPointer> LiveList() {
   }
   throw Refusal{CUDA_ERROR_INVALID_HANDLE};
 }
-
-bool IsBlocking(const Stream& stream) { return (stream.flags & CU_STREAM_NON_BLOCKING) == 0; }
 
 void AddLast(const Stream& stream, CompletionList* list) {
   if (CompletionPointer last = stream.last(); last != nullptr && !last->done()) list->push_back(std::move(last));
@@ -112,9 +112,16 @@ StreamPointer RequireUsableStream(CUstream handle) {
   if (handle == nullptr || handle == CU_STREAM_LEGACY) {
     RequireNoCallback();
     RequireCurrentContext();
+    RequireNoImplicitCapture();
   }
   StreamPointer stream = RequireStream(handle);
   RequireHealthyContext();
+  return stream;
+}
+
+StreamPointer RequireRunningStream(CUstream handle) {
+  StreamPointer stream = RequireUsableStream(handle);
+  RefuseCapturing(*stream);
   return stream;
 }
 
@@ -128,6 +135,7 @@ void DestroyStream(CUstream handle) {
     stream = found->shared_from_this();
     streams.live.erase(stream);
   }
+  LeaveCapture(*stream);
   stream->Close();
 }
 
@@ -141,9 +149,9 @@ CompletionPointer Submit(Stream& stream, StreamWork work) {
   Streams& streams = All();
   if (&stream == streams.null_stream.get()) {
     for (const StreamPointer& other : LiveList()) {
-      if (IsBlocking(*other)) AddLast(*other, &work.after);
+      if (other->blocks()) AddLast(*other, &work.after);
     }
-  } else if (IsBlocking(stream)) {
+  } else if (stream.blocks()) {
     AddLast(*streams.null_stream, &work.after);
   }
   return stream.Enqueue(std::move(work));
@@ -162,7 +170,7 @@ bool StreamIsIdle(Stream& stream) {
   AddLast(stream, &pending);
   if (&stream == All().null_stream.get()) {
     for (const StreamPointer& other : LiveList()) {
-      if (IsBlocking(*other)) AddLast(*other, &pending);
+      if (other->blocks()) AddLast(*other, &pending);
     }
   }
   return pending.empty();
@@ -173,7 +181,7 @@ void SynchronizeStream(Stream& stream) {
   AddLast(stream, &pending);
   if (&stream == All().null_stream.get()) {
     for (const StreamPointer& other : LiveList()) {
-      if (IsBlocking(*other)) AddLast(*other, &pending);
+      if (other->blocks()) AddLast(*other, &pending);
     }
   }
   for (const CompletionPointer& earlier : pending) earlier->Wait();

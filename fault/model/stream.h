@@ -14,6 +14,8 @@
 
 namespace holdfast::fault::model {
 
+struct CaptureBranch;
+
 struct StreamWork {
   std::function<void()> run;
   CompletionList after;        // waited for first
@@ -34,8 +36,13 @@ class Stream : public std::enable_shared_from_this<Stream> {
   // No more work comes; the worker ends after what it has.
   void Close();
 
+  // Whether it waits for the null stream, and the null stream for it.
+  bool blocks() const { return (flags & CU_STREAM_NON_BLOCKING) == 0; }
+
   const unsigned int flags;
   const int priority;
+  std::shared_ptr<CaptureBranch> branch;  // null while it does not capture; guarded by the lock of captures
+
   std::uint64_t id = 0;       // set before the handle is given out
   CUstream handle = nullptr;  // set before the handle is given out; null for the null stream
 
@@ -65,9 +72,15 @@ StreamPointer CreateStream(unsigned int flags, int priority);
 StreamPointer RequireStream(CUstream handle);
 
 // The same for a call that enqueues or waits. A stream brings its context along; the null stream is that of the current
-// one. Throws Refusal too if there is none, or if work on the device went wrong.
+// one. Throws Refusal too if there is none, if work on the device went wrong, or if a stream captures that the null
+// stream would wait for.
 StreamPointer RequireUsableStream(CUstream handle);
 
+// The same for a call that a capturing stream cannot take: the capture becomes invalid.
+StreamPointer RequireRunningStream(CUstream handle);
+
+// A capture that began on the stream ends without a graph.
+// REQUIRES: no lock of the model is held; destructors may run.
 void DestroyStream(CUstream handle);
 void DestroyAllStreams();
 std::uint64_t LiveStreams();

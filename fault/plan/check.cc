@@ -119,6 +119,17 @@ void CheckOrdinals(const Rule& rule) {
   }
 }
 
+void CheckCounting(const Rule& rule) {
+  const When& when = rule.when;
+  if (!when.counts_in_step) return;
+  if (when.step.empty()) {
+    Refuse(rule, "/when/count", "counts from a step, but no \"step\" says which");
+  }
+  if (!when.nth && !when.first && !when.after && !when.every) {
+    Refuse(rule, "/when/count", "says from where to count, but nothing counts; add nth, first, after or every");
+  }
+}
+
 void CheckCircumstances(const Rule& rule) {
   const When& when = rule.when;
   const bool on_callback = when.thread && when.thread->role == Role::kCallback;
@@ -193,13 +204,19 @@ bool ContainsSite(const Rule& outer, const Rule& inner) {
   return outer.site == kEverySite && EverySiteCovers(outer.action, inner.site);
 }
 
+bool ContainsOrdinals(const When& outer, const When& inner) {
+  const bool every_call = !outer.nth && !outer.first && !outer.after && !outer.every;
+  // The two ways to count say nothing of each other.
+  return every_call || (outer.counts_in_step == inner.counts_in_step && Contains(OrdinalsOf(outer), OrdinalsOf(inner)));
+}
+
 // Whether `earlier` fires at every visit at which `later` would.
 bool Shadows(const Rule& earlier, const Rule& later) {
   if (earlier.when.probability || earlier.when.times) return false;
   if (!earlier.when.step.empty() && earlier.when.step != later.when.step) return false;
   if (earlier.when.during && earlier.when.during != later.when.during) return false;
   return ContainsSite(earlier, later) && ContainsThread(earlier.when.thread, later.when.thread) &&
-         Contains(OrdinalsOf(earlier.when), OrdinalsOf(later.when));
+         ContainsOrdinals(earlier.when, later.when);
 }
 
 void CheckShadows(std::span<const Rule> rules, std::size_t index) {
@@ -230,6 +247,7 @@ void CheckRules(std::span<const Rule> rules) {
     CheckAction(rule);
     CheckSite(rule);
     CheckOrdinals(rule);
+    CheckCounting(rule);
     CheckCircumstances(rule);
     CheckHold(rules, index);
     CheckShadows(rules, index);

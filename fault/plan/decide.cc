@@ -65,7 +65,7 @@ StepId DecisionTable::FindStep(std::string_view name) const {
 
 bool DecisionTable::Matches(std::size_t index, const Visit& visit) const {
   const When& when = plan_.rules[index].when;
-  if (!MatchesOrdinal(when, visit.ordinal)) return false;
+  if (!MatchesOrdinal(when, when.counts_in_step ? visit.ordinal_in_step : visit.ordinal)) return false;
   if (when.thread && !MatchesThread(*when.thread, visit.thread)) return false;
   if (when.during && (visit.contexts & static_cast<std::uint8_t>(*when.during)) == 0) return false;
   return when_steps_[index] == kNoStep || when_steps_[index] == visit.step;

@@ -1,9 +1,9 @@
 // How a visit of a site becomes a decision.
 //
 // A decision depends on the seed, the rule's index, the site, the calling thread's name, the ordinal of the call of
-// that site on that thread, the contexts that thread is in and the step last announced; and, for `times`, on how often
-// the rule has fired on that thread. Nothing that other threads did at the same time enters, so timing moves no
-// decision.
+// that site on that thread (from the start and from the last step), the contexts that thread is in and the step last
+// announced; and, for `times`, on how often the rule has fired on that thread. Nothing that other threads did at the
+// same time enters, so timing moves no decision.
 //
 // Thread safety: a DecisionTable never changes after construction. The memory of one thread (ThreadMemory) belongs to
 // that thread. No lock is taken and nothing is allocated by Decide.
@@ -25,9 +25,10 @@ inline constexpr StepId kNoStep = -1;
 struct Visit {
   SiteId site = kNoSite;
   ThreadName thread;
-  std::uint64_t ordinal = 0;  // of this call of the site on this thread, from 1
-  std::uint8_t contexts = 0;  // bits of Context
-  StepId step = kNoStep;      // last announced
+  std::uint64_t ordinal = 0;          // of this call of the site on this thread, from 1
+  std::uint64_t ordinal_in_step = 0;  // the same, counted from the announcement of the present step
+  std::uint8_t contexts = 0;          // bits of Context
+  StepId step = kNoStep;              // last announced
 };
 
 // How often each rule fired on one thread.

@@ -58,7 +58,8 @@ ThreadSelector RequireThread(const Value& value, const std::string& place) {
 }
 
 When InterpretWhen(const Value& value, const std::string& place) {
-  RequireMembers(value, place, {"nth", "first", "after", "every", "times", "probability", "thread", "step", "while"});
+  RequireMembers(value, place,
+                 {"nth", "first", "after", "every", "times", "probability", "thread", "step", "count", "while"});
   When when;
   const auto count = [&](std::string_view key) -> std::optional<std::uint64_t> {
     const Value* member = value.Find(key);
@@ -77,6 +78,14 @@ When InterpretWhen(const Value& value, const std::string& place) {
   }
   if (const Value* member = value.Find("thread")) when.thread = RequireThread(*member, Under(place, "thread"));
   if (const Value* member = value.Find("step")) when.step = RequireStep(*member, Under(place, "step"));
+  if (const Value* member = value.Find("count")) {
+    const std::string& from = RequireText(*member, Under(place, "count"));
+    if (from != "step") {
+      throw PlanError(Under(place, "count"),
+                      "'" + from + "' is nothing to count from; write \"step\", or leave it out");
+    }
+    when.counts_in_step = true;
+  }
   if (const Value* member = value.Find("while")) {
     when.during =
         RequireWord(*member, Under(place, "while"),

@@ -10,8 +10,8 @@
 namespace holdfast::fault {
 namespace {
 
-constexpr std::array<std::string_view, 8> kWhenKeys = {"nth",         "first",  "every", "times",
-                                                       "probability", "thread", "step",  "while"};
+constexpr std::array<std::string_view, 9> kWhenKeys = {"nth",    "first", "every", "times", "probability",
+                                                       "thread", "step",  "count", "while"};
 constexpr std::array<std::string_view, 10> kActionKeys = {"return",  "delay", "hold",     "drop", "repeat",
                                                           "deliver", "order", "saturate", "fail", "abort"};
 
@@ -102,8 +102,8 @@ class OneLineParser {
   }
 
   static bool IsNumeric(std::string_view key) {
-    return key != "probability" && key != "step" && key != "while" && key != "delay" && key != "deliver" &&
-           key != "order";
+    return key != "probability" && key != "step" && key != "count" && key != "while" && key != "delay" &&
+           key != "deliver" && key != "order";
   }
 
   void Put(Value& object, std::string_view name, std::string_view key, Value value) {

@@ -3,7 +3,8 @@
 // A plan is a value that never changes once it is loaded. Loading (load.h) refuses whatever cannot act, so that a plan
 // that exists can act; decide.h turns a visit of a site into a decision.
 //
-// Counting: every number in `when` counts the calls of the site on the calling thread, from 1.
+// Counting: every number in `when` counts the calls of the site on the calling thread, from 1; with `count` "step" from
+// 1 again each time the rule's step is announced.
 #ifndef HOLDFAST_FAULT_PLAN_PLAN_H_
 #define HOLDFAST_FAULT_PLAN_PLAN_H_
 
@@ -71,6 +72,7 @@ struct When {
   std::optional<Ratio> probability;
   std::optional<ThreadSelector> thread;
   std::string step;               // the step last announced; empty: any
+  bool counts_in_step = false;    // `count`: the numbers count from the announcement of the step, not from the start
   std::optional<Context> during;  // `while`
 };
 

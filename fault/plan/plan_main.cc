@@ -93,8 +93,8 @@ void PrintSites() {
     }
     text += (index == 0 ? "\n" : ",\n");
     text += "  {\"site\": " + JsonString(site.name) + ", \"mark\": " + JsonString(MarkName(site.mark)) +
-            ", \"repeat\": " + (site.repeatable ? "true" : "false") + ", \"entry_points\": [" + names +
-            "], \"reason\": " + JsonString(site.reason) + "}";
+            ", \"kind\": " + JsonString(site.kind) + ", \"repeat\": " + (site.repeatable ? "true" : "false") +
+            ", \"entry_points\": [" + names + "], \"reason\": " + JsonString(site.reason) + "}";
   }
   std::printf("%s\n]\n", text.c_str());
 }

@@ -49,6 +49,7 @@ std::string WhenText(const When& when) {
   }
   if (when.thread) object.Text("thread", ThreadText(*when.thread));
   if (!when.step.empty()) object.Text("step", when.step);
+  if (when.counts_in_step) object.Text("count", "step");
   if (when.during) object.Text("while", WordOf(*when.during));
   return object.empty() ? "" : object.Take();
 }

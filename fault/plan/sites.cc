@@ -9,12 +9,12 @@ namespace holdfast::fault {
 namespace {
 
 constexpr Site kSites[] = {
-#define HOLDFAST_SITE(name, mark, repeatable, reason) {name, Mark::mark, repeatable, reason},
+#define HOLDFAST_SITE(name, mark, repeatable, kind, reason) {name, Mark::mark, repeatable, kind, reason},
 #include "fault/plan/sites.inc"
 #undef HOLDFAST_SITE
-    {"Py_AddPendingCall", Mark::kOwn, false, "CPython's queue refuses by answering -1, with no exception set"},
-    {"alloc", Mark::kOwn, false, "an allocation of the subject that goes through the shim's control table"},
-    {"destructor", Mark::kOwn, false, "the callback of a user object returns nothing, so it cannot fail"},
+    {"Py_AddPendingCall", Mark::kOwn, false, "own", "CPython's queue refuses by answering -1, with no exception set"},
+    {"alloc", Mark::kOwn, false, "own", "an allocation of the subject that goes through the shim's control table"},
+    {"destructor", Mark::kOwn, false, "own", "the callback of a user object returns nothing, so it cannot fail"},
 };
 constexpr std::size_t kSiteCount = std::size(kSites);
 

@@ -28,6 +28,7 @@ struct Site {
   std::string_view name;
   Mark mark;
   bool repeatable;
+  std::string_view kind;    // what the call does: "creation", "change", "query", "release", "wait", "work", ...
   std::string_view reason;  // why the mark is right
 };
 

@@ -24,10 +24,15 @@ bool Call::IsAnswered() {
   const EntryPoint& info = InfoOf(entry_);
   Injector& injector = TheInjector();
   const int rule = injector.Visited(*thread_, info.site, info.name);
-  if (rule < 0) return false;
-  action_ = &injector.table().rule(static_cast<std::size_t>(rule)).action;
-  injector.Wait(rule, info.site);
-  return action_->result && !action_->after;
+  if (rule < 0) {
+    action_ = injector.ArmedAt(*thread_, info.site);
+  } else {
+    action_ = &injector.table().rule(static_cast<std::size_t>(rule)).action;
+    injector.Wait(rule, info.site);
+  }
+  const bool answered = action_ != nullptr && action_->result && !action_->after;
+  if (answered && AllSites()[info.site].kind == "release") injector.NoteReleaseKept();
+  return answered;
 }
 
 CUresult Call::Answer() const { return static_cast<CUresult>(*action_->result); }

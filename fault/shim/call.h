@@ -37,7 +37,7 @@ class Call {
  private:
   const Entry entry_;
   Thread* thread_;                  // null: nested
-  const Action* action_ = nullptr;  // of the rule that fired
+  const Action* action_ = nullptr;  // of the rule, or the armed fault, that fired
 };
 
 }  // namespace holdfast::fault

@@ -91,7 +91,10 @@ SiteDecision Decide(const char* name) {
     return {};
   }
   const int rule = TheInjector().Visited(*thread, site, "");
-  if (rule < 0) return {};
+  if (rule < 0) {
+    const Action* armed = TheInjector().ArmedAt(*thread, site);
+    return armed == nullptr ? SiteDecision{} : DecisionOf(*armed, site);
+  }
   const Action& action = TheInjector().table().rule(static_cast<std::size_t>(rule)).action;
   TheInjector().Wait(rule, site, /*with_delay=*/site == AllocationSite());
   return DecisionOf(action, site);
@@ -110,13 +113,32 @@ std::uint64_t Faults(const char* site) {
 LiveObjects Live() {
   const LiveCounts counts = TheLedger().live();
   const auto of = [&](Resource kind) { return counts.resources[static_cast<std::size_t>(kind)]; };
-  return {counts.user_objects,   counts.graphs,        of(Resource::kExecutable),
-          of(Resource::kStream), of(Resource::kEvent), of(Resource::kAllocation),
-          of(Resource::kLibrary)};
+  return {counts.user_objects,       counts.graphs,
+          of(Resource::kExecutable), of(Resource::kStream),
+          of(Resource::kEvent),      of(Resource::kAllocation),
+          of(Resource::kLibrary),    counts.kept_user_objects,
+          counts.kept_others};
+}
+
+void WriteVisits(const char* step) {
+  Thread* thread = CurrentThread(Arrival::kSubject);
+  if (thread == nullptr) return;
+  const InsideShim inside(*thread);
+  TheInjector().WriteVisits(*thread, step);
+}
+
+bool Arm(const ArmedFault& fault) {
+  Thread* thread = CurrentThread(Arrival::kSubject);
+  return thread != nullptr && thread->armed.Arm(fault);
+}
+
+std::uint64_t Disarm() {
+  Thread* thread = CurrentThread(Arrival::kSubject);
+  return thread == nullptr ? 0 : thread->armed.Disarm();
 }
 
 constexpr ShimControl kControl = {
-    .version = 1,
+    .version = 2,
     .name_thread = &NameThread,
     .announce_step = &AnnounceStep,
     .enter_context = &EnterContext,
@@ -128,6 +150,11 @@ constexpr ShimControl kControl = {
     .release_held = [] { TheDelivery().ReleaseHeld(); },
     .quiesce = [] { TheDelivery().Quiesce(); },
     .driver_symbol = &DriverSymbol,
+    .write_visits = &WriteVisits,
+    .release_faults = [] { return TheInjector().release_faults(); },
+    .findings = &FindingsWritten,
+    .arm = &Arm,
+    .disarm = &Disarm,
 };
 
 }  // namespace

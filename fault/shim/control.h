@@ -21,7 +21,9 @@ struct SiteDecision {
   std::uint32_t saturate;  // fill the queue with this many no-ops first
 };
 
-// Objects that the subject made through the driver and that are still alive.
+// Objects that the subject made through the driver and that are still alive. What is alive because the plan failed its
+// release before it took effect is counted apart, as kept: it is the fault's doing and no leak. Of user objects those
+// are kept that nothing else holds any more.
 struct LiveObjects {
   std::uint64_t user_objects;  // their destructor has not been called
   std::uint64_t graphs;        // roots: created or cloned and not destroyed
@@ -30,10 +32,21 @@ struct LiveObjects {
   std::uint64_t events;
   std::uint64_t allocations;
   std::uint64_t libraries;
+  std::uint64_t kept_user_objects;
+  std::uint64_t kept_others;
+};
+
+// One fault that a program arms for the calling thread while it runs.
+struct ArmedFault {
+  const char* site;     // a driver entry point, "alloc" or "Py_AddPendingCall"
+  std::uint64_t nth;    // of the calls of the site on this thread, counted from the arming, from 1
+  bool persistent;      // that call and all later ones
+  bool after;           // the call takes effect and then answers `result`
+  std::int64_t result;  // a CUresult; -1 at Py_AddPendingCall; unused at "alloc"
 };
 
 struct ShimControl {
-  std::uint32_t version;  // 1
+  std::uint32_t version;  // 2
 
   // Names the calling thread for `when.thread` and for the fault log. Without it a thread is "subject" with the
   // next free ordinal; the first thread that reaches the shim is "main" with ordinal 0.
@@ -60,6 +73,23 @@ struct ShimControl {
 
   // The symbol `name` of the driver library below the shim, or null.
   void* (*driver_symbol)(const char* name);
+
+  // Records, one event a site, how often the calling thread visited each since the last step was announced, and what a
+  // plan could do there. `step` is that step's name.
+  void (*write_visits)(const char* step);
+
+  // Releases that faults failed before they took effect, over all threads.
+  std::uint64_t (*release_faults)();
+
+  // What the shim itself has found fault with so far (fault/ledger/finding.h); each was recorded when it was found.
+  std::uint64_t (*findings)();
+
+  // Arms a fault for the calling thread, behind those of the plan. It is counted by `faults` and not recorded as an
+  // event, since whoever arms faults arms very many. False: eight are armed already, or the site cannot fail that way.
+  bool (*arm)(const ArmedFault& fault);
+
+  // Disarms those of the calling thread; how many times one fired since they were armed.
+  std::uint64_t (*disarm)();
 };
 
 using ShimControlFunction = const ShimControl* (*)();

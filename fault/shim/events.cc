@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -14,6 +15,7 @@ namespace holdfast::fault {
 namespace {
 
 int g_file = -1;
+std::atomic<std::uint64_t> g_findings{0};
 
 void WriteLine(std::string line) {
   if (g_file < 0) return;
@@ -62,7 +64,18 @@ void WriteFault(const FaultEvent& event) {
 }
 
 void WriteFinding(std::string_view kind, std::string_view message) {
+  g_findings.fetch_add(1, std::memory_order_relaxed);  // a count, no order
   WriteLine(R"({"event":"finding","kind":)" + JsonString(kind) + R"(,"message":)" + JsonString(message) + "}");
+}
+
+std::uint64_t FindingsWritten() { return g_findings.load(std::memory_order_relaxed); }
+
+void WriteVisits(const VisitsEvent& event) {
+  WriteLine(R"({"event":"visits","step":)" + JsonString(event.step) + R"(,"thread":)" + JsonString(event.thread) +
+            R"(,"site":)" + JsonString(event.site.name) + R"(,"count":)" + std::to_string(event.count) + R"(,"kind":)" +
+            JsonString(event.site.kind) + R"(,"before":)" + (CanFailBefore(event.site) ? "true" : "false") +
+            R"(,"after":)" + (CanFailAfter(event.site) ? "true" : "false") + R"(,"reason":)" +
+            JsonString(event.site.reason) + "}");
 }
 
 void WriteSubject(int driver_version, bool model, std::string_view device) {

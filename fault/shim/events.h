@@ -26,7 +26,19 @@ struct FaultEvent {
 };
 
 void WriteFault(const FaultEvent& event);
+
+// Counted, whether events are recorded or not.
 void WriteFinding(std::string_view kind, std::string_view message);
+std::uint64_t FindingsWritten();
+
+struct VisitsEvent {
+  const Site& site;
+  std::uint64_t count = 0;
+  std::string_view thread;
+  std::string_view step;
+};
+
+void WriteVisits(const VisitsEvent& event);
 
 void WriteSubject(int driver_version, bool model, std::string_view device);
 

@@ -42,6 +42,7 @@ class Row:
     since: int
     mark: str
     repeat: bool
+    kind: str
     reason: str
     line: int
 
@@ -85,7 +86,7 @@ def parse_row(columns: list[str], sentences: dict[str, str], number: int) -> Row
     base = SUFFIX.sub("", name)
     if site != RENAMED.get(base, base):
         raise TableError(f"line {number}: {name} belongs to the site {RENAMED.get(base, base)}, not {site}")
-    return Row(name, site, int(since), mark, repeat == "yes", sentences[reason], number)
+    return Row(name, site, int(since), mark, repeat == "yes", reason, sentences[reason], number)
 
 
 def check_rows(rows: list[Row]) -> None:
@@ -152,7 +153,7 @@ def sites_text(rows: list[Row], results: list[tuple[str, int]]) -> str:
         sites.setdefault(row.site, row)
     for site, row in sorted(sites.items()):
         repeat = "true" if row.repeat else "false"
-        lines.append(f'HOLDFAST_SITE("{site}", {marks[row.mark]}, {repeat}, "{row.reason}")')
+        lines.append(f'HOLDFAST_SITE("{site}", {marks[row.mark]}, {repeat}, "{row.kind}", "{row.reason}")')
     order = {site: index for index, site in enumerate(sorted(sites))}
     lines += ["#endif", "", "#ifdef HOLDFAST_ENTRY_POINT"]
     lines += [f'HOLDFAST_ENTRY_POINT("{row.name}", {order[row.site]}, {row.since})' for row in rows]

@@ -6,6 +6,7 @@
 #define HOLDFAST_FAULT_SHIM_HOOKS_H_
 
 #include <span>
+#include <utility>
 
 #include "fault/shim/books.h"
 #include "fault/shim/callbacks.h"
@@ -55,6 +56,12 @@ struct Hook {
   explicit Hook(Arguments&...) {}
   void Done(CUresult) {}
 };
+
+// What the ledger is told where a fault answers in the driver's place: only releases have something to tell.
+template <Entry kEntry, typename... Arguments>
+void NoteKept(Arguments... arguments) {
+  if constexpr (requires { Hook<kEntry>::Kept(arguments...); }) Hook<kEntry>::Kept(arguments...);
+}
 
 #define HOLDFAST_HOOK(entry, ...)           \
   template <>                               \
@@ -139,6 +146,10 @@ struct ReleaseHook {
   ReleaseHook(CUgraph& graph, CUuserObject& object, unsigned int& count)
       : pending_(TheLedger().BeginGraphRelease(HandleOf(graph), HandleOf(object), count)) {}
   void Done(CUresult result) { TheLedger().EndRelease(pending_, result == CUDA_SUCCESS); }
+  static void Kept(CUuserObject object, unsigned int count) { TheLedger().ObjectReleaseKept(HandleOf(object), count); }
+  static void Kept(CUgraph graph, CUuserObject object, unsigned int count) {
+    TheLedger().GraphReleaseKept(HandleOf(graph), HandleOf(object), count);
+  }
 
  private:
   const PendingRelease pending_;
@@ -186,6 +197,7 @@ struct GraphDestructionHook {
   explicit GraphDestructionHook(CUgraph& graph) : pending_(TheLedger().BeginDestroyGraph(HandleOf(graph))) {}
   explicit GraphDestructionHook(CUgraphNode& node) : pending_(TheLedger().BeginDestroyNode(HandleOf(node))) {}
   void Done(CUresult result) { TheLedger().EndDestroyGraph(pending_, result == CUDA_SUCCESS); }
+  static void Kept(CUgraph graph) { TheLedger().GraphDestroyKept(HandleOf(graph)); }
 
  private:
   const PendingGraphDestroy pending_;
@@ -248,6 +260,20 @@ struct ChildQueryHook {
   CUgraph* const out_;
 };
 HOLDFAST_HOOK(cuGraphChildGraphNodeGetGraph, ChildQueryHook)
+
+struct FindInCloneHook {
+  FindInCloneHook(CUgraphNode*& out, CUgraphNode& original, CUgraph& clone)
+      : out_(out), original_(original), clone_(clone) {}
+  void Done(CUresult result) {
+    if (result == CUDA_SUCCESS) TheLedger().NodeFoundInClone(HandleOf(clone_), HandleOf(original_), HandleOf(*out_));
+  }
+
+ private:
+  CUgraphNode* const out_;
+  CUgraphNode original_;
+  CUgraph clone_;
+};
+HOLDFAST_HOOK(cuGraphNodeFindInClone, FindInCloneHook)
 
 // ---- captures -------------------------------------------------------------------------------------------------------
 
@@ -323,19 +349,66 @@ template <Resource kKind, typename In>
 struct DestructionHook {
   template <typename... Others>
   explicit DestructionHook(In& handle, Others&...) : pending_(TheLedger().BeginDestroy(kKind, HandleOf(handle))) {}
-  void Done(CUresult result) { TheLedger().EndDestroy(kKind, pending_, result == CUDA_SUCCESS); }
+  void Done(CUresult result) { TheLedger().EndDestroy(kKind, std::move(pending_), result == CUDA_SUCCESS); }
+  template <typename... Others>
+  static void Kept(In handle, Others...) {
+    TheLedger().DestroyKept(kKind, HandleOf(handle));
+  }
 
  private:
-  const PendingDestroy pending_;
+  PendingDestroy pending_;
 };
 
-using ExecutableCreationHook = CreationHook<Resource::kExecutable, CUgraphExec>;
+struct ExecutableCreationHook {
+  template <typename... Others>
+  ExecutableCreationHook(CUgraphExec*& out, CUgraph& source, Others&...) : out_(out), source_(source) {}
+  void Done(CUresult result) {
+    if (result == CUDA_SUCCESS) TheLedger().ExecutableMade(HandleOf(*out_), HandleOf(source_));
+  }
+
+ private:
+  CUgraphExec* const out_;
+  CUgraph source_;
+};
 HOLDFAST_HOOK(cuGraphInstantiate, ExecutableCreationHook)
 HOLDFAST_HOOK(cuGraphInstantiate_v2, ExecutableCreationHook)
 HOLDFAST_HOOK(cuGraphInstantiateWithFlags, ExecutableCreationHook)
 HOLDFAST_HOOK(cuGraphInstantiateWithParams, ExecutableCreationHook)
 HOLDFAST_HOOK(cuGraphInstantiateWithParams_ptsz, ExecutableCreationHook)
 HOLDFAST_HOOK(cuGraphExecDestroy, DestructionHook<Resource::kExecutable, CUgraphExec>)
+
+struct ExecutableUpdateHook {
+  template <typename... Others>
+  ExecutableUpdateHook(CUgraphExec& executable, CUgraph& source, Others&...)
+      : executable_(executable), source_(source) {}
+  void Done(CUresult result) {
+    if (result == CUDA_SUCCESS) TheLedger().ExecutableUpdated(HandleOf(executable_), HandleOf(source_));
+  }
+
+ private:
+  CUgraphExec executable_;
+  CUgraph source_;
+};
+HOLDFAST_HOOK(cuGraphExecUpdate, ExecutableUpdateHook)
+HOLDFAST_HOOK(cuGraphExecUpdate_v2, ExecutableUpdateHook)
+
+struct ExecutableChildHook {
+  ExecutableChildHook(CUgraphExec& executable, CUgraphNode&, CUgraph& child) : executable_(executable), child_(child) {}
+  ExecutableChildHook(CUgraphExec& executable, CUgraphNode&, CUgraphNodeParams*& parameters)
+      : executable_(executable),
+        child_(parameters != nullptr && parameters->type == CU_GRAPH_NODE_TYPE_GRAPH ? parameters->graph.graph
+                                                                                     : nullptr) {}
+  void Done(CUresult result) {
+    if (result != CUDA_SUCCESS || child_ == nullptr) return;
+    TheLedger().ExecutableGotChild(HandleOf(executable_), HandleOf(child_));
+  }
+
+ private:
+  CUgraphExec executable_;
+  CUgraph child_;
+};
+HOLDFAST_HOOK(cuGraphExecChildGraphNodeSetParams, ExecutableChildHook)
+HOLDFAST_HOOK(cuGraphExecNodeSetParams, ExecutableChildHook)
 
 using StreamCreationHook = CreationHook<Resource::kStream, CUstream>;
 HOLDFAST_HOOK(cuStreamCreate, StreamCreationHook)

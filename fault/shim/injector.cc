@@ -23,11 +23,13 @@ int Injector::Visited(Thread& thread, SiteId site, std::string_view call) {
   Visit visit;
   visit.site = site;
   visit.ordinal = CountVisit(thread, site);
+  // Acquire: what the announcer did before the step happens before what this visit decides.
+  const Announcement announcement = announcement_.load(std::memory_order_acquire);
+  visit.step = announcement.step;
+  visit.ordinal_in_step = CountVisitInStep(thread, site, announcement.number);
   if (!table_->Concerns(site)) return -1;
   visit.thread = thread.name;
   visit.contexts = thread.contexts();
-  // Acquire: what the announcer did before the step happens before what this visit decides.
-  visit.step = step_.load(std::memory_order_acquire);
   const int rule = table_->Decide(visit, thread.memory);
   if (rule < 0) return -1;
   const Action& action = table_->rule(static_cast<std::size_t>(rule)).action;
@@ -37,6 +39,12 @@ int Injector::Visited(Thread& thread, SiteId site, std::string_view call) {
   fired_[rule].fetch_add(1, std::memory_order_release);
   WakeHolds();
   return rule;
+}
+
+const Action* Injector::ArmedAt(Thread& thread, SiteId site) {
+  const Action* action = thread.armed.Visited(site);
+  if (action != nullptr) faults_[site].fetch_add(1, std::memory_order_relaxed);  // a count, no order
+  return action;
 }
 
 bool Injector::HoldIsOver(int rule) const {
@@ -71,10 +79,23 @@ void Injector::Wait(int rule, SiteId site, bool with_delay) {
 void Injector::AnnounceStep(std::string_view name) {
   const StepId step = table_->FindStep(name);
   // Release: pairs with the acquire in Visited. A step that the plan does not name still ends the one before it.
-  step_.store(step, std::memory_order_release);
+  Announcement before = announcement_.load(std::memory_order_relaxed);  // only to build the next one from
+  while (!announcement_.compare_exchange_weak(before, {step, before.number + 1}, std::memory_order_release,
+                                              std::memory_order_relaxed)) {
+  }
   if (step == kNoStep) return;
   announced_[step].store(true, std::memory_order_release);
   WakeHolds();
+}
+
+void Injector::WriteVisits(const Thread& thread, std::string_view step) const {
+  const std::uint32_t number = announcement_.load(std::memory_order_acquire).number;
+  const std::string name = thread.Text();
+  for (std::size_t index = 0; index < AllSites().size(); ++index) {
+    const StepCount& count = thread.visits_in_step[index];
+    if (count.announcement != number || count.visits == 0) continue;
+    fault::WriteVisits({AllSites()[index], count.visits, name, step});
+  }
 }
 
 std::uint64_t Injector::FaultsAt(SiteId site) const {

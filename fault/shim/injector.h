@@ -31,7 +31,17 @@ class Injector {
   // says abort.
   void Wait(int rule, SiteId site, bool with_delay = true);
 
+  // What a fault that the thread armed for itself does at this visit, or null. Call it where no rule of the plan fired.
+  const Action* ArmedAt(Thread& thread, SiteId site);
+
+  // A release is answered with an error and not made.
+  void NoteReleaseKept() { release_faults_.fetch_add(1, std::memory_order_relaxed); }  // a count, no order
+  std::uint64_t release_faults() const { return release_faults_.load(std::memory_order_relaxed); }
+
   void AnnounceStep(std::string_view name);
+
+  // Records the thread's visits of each site since the last announcement, which was of `step`.
+  void WriteVisits(const Thread& thread, std::string_view step) const;
 
   // Whether what the rule's hold waits for has happened.
   bool HoldIsOver(int rule) const;
@@ -49,10 +59,17 @@ class Injector {
   void WakeHolds();
 
   std::unique_ptr<const DecisionTable> table_ = std::make_unique<const DecisionTable>();
-  std::atomic<StepId> step_{kNoStep};
+  // The step last announced, and which announcement that was: one variable, so that a visit sees the two together.
+  struct Announcement {
+    StepId step = kNoStep;
+    std::uint32_t number = 0;
+  };
+  static_assert(sizeof(Announcement) == sizeof(std::uint64_t), "an atomic of this takes no lock");
+  std::atomic<Announcement> announcement_{Announcement{}};
   std::unique_ptr<std::atomic<bool>[]> announced_;        // one a step of the plan
   std::unique_ptr<std::atomic<std::uint64_t>[]> fired_;   // one a rule
   std::unique_ptr<std::atomic<std::uint64_t>[]> faults_;  // one a site
+  std::atomic<std::uint64_t> release_faults_{0};
   std::atomic<void (*)()> waker_{nullptr};
   mutable std::mutex mutex_;  // for released_ alone: the flags are atomic
   std::condition_variable released_;

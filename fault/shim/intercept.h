@@ -2,7 +2,8 @@
 //
 //   arrival    a call made by the driver or by the shim itself is forwarded, and that is all
 //   handles    a graph or executable known to be destroyed is a finding, before the driver crashes on it
-//   plan       counts the call; waits, ends the process, or answers in the driver's place
+//   plan       counts the call; waits, ends the process, or answers in the driver's place, and the ledger is told what
+//              the subject has given up and the driver keeps
 //   forward    with the ledger told before (what is destroyed) and after (what was made)
 //   answer     what the driver said, unless the plan says otherwise
 //
@@ -26,7 +27,10 @@ CUresult Intercept(Arguments... arguments) {
   const auto function = reinterpret_cast<Function>(DriverFunction(kEntry));
   if (call.nested()) return function == nullptr ? CUDA_ERROR_NOT_FOUND : function(arguments...);
   (CheckHandle<kEntry>(arguments), ...);
-  if (call.IsAnswered()) return call.Answer();
+  if (call.IsAnswered()) {
+    NoteKept<kEntry>(arguments...);
+    return call.Answer();
+  }
   if (function == nullptr) {
     NoteMissing();
     return CUDA_ERROR_NOT_FOUND;

@@ -42,6 +42,7 @@ Item* NewOf(std::size_t count) {
 Thread* RecordThread(Arrival arrival) {
   Thread* thread = NewOf<Thread>(1);
   thread->visits = NewOf<std::atomic<std::uint64_t>>(AllSites().size());
+  thread->visits_in_step = NewOf<StepCount>(AllSites().size());
   thread->memory = TheInjector().table().NewMemory();
   const std::lock_guard lock(g_mutex);
   thread->name = NextName(arrival);
@@ -101,6 +102,12 @@ std::uint64_t CountVisit(Thread& thread, SiteId site) {
   const std::uint64_t ordinal = counter.load(std::memory_order_relaxed) + 1;
   counter.store(ordinal, std::memory_order_relaxed);
   return ordinal;
+}
+
+std::uint64_t CountVisitInStep(Thread& thread, SiteId site, std::uint32_t announcement) {
+  StepCount& count = thread.visits_in_step[site];
+  if (count.announcement != announcement) count = {announcement, 0};
+  return ++count.visits;
 }
 
 std::uint64_t VisitsOf(SiteId site) {

@@ -16,8 +16,15 @@
 #include <string>
 
 #include "fault/plan/decide.h"
+#include "fault/shim/armed.h"
 
 namespace holdfast::fault {
+
+// Calls of one site since a step was announced.
+struct StepCount {
+  std::uint32_t announcement = 0;  // which one, from 1
+  std::uint64_t visits = 0;
+};
 
 struct Thread {
   ThreadName name;
@@ -31,6 +38,8 @@ struct Thread {
   std::atomic<int> captures{0};
   ThreadMemory memory;
   std::atomic<std::uint64_t>* visits = nullptr;  // one a site
+  StepCount* visits_in_step = nullptr;           // one a site
+  ArmedFaults armed;
   Thread* next = nullptr;
 
   std::uint8_t contexts() const;
@@ -72,6 +81,9 @@ void RenameThread(Thread& thread, ThreadName name);
 
 // The ordinal of this visit of the site on this thread, from 1.
 std::uint64_t CountVisit(Thread& thread, SiteId site);
+
+// The same, counted from the announcement with this number. A thread may see an announcement late, but never go back.
+std::uint64_t CountVisitInStep(Thread& thread, SiteId site, std::uint32_t announcement);
 
 // Visits of the site over all threads; kEverySite for all sites.
 std::uint64_t VisitsOf(SiteId site);

@@ -14,7 +14,7 @@ from harness.cli.child_environment import PLAN_FILE, child_environment
 from harness.cli.classify import Judgement, judge, tail_of
 from harness.cli.drivers import Driver
 from harness.cli.events import Events
-from harness.cli.plans import PlanBuilder
+from harness.cli.plans import Plan, PlanBuilder
 from harness.cli.problems import HarnessError
 from harness.cli.reproduce import Reproducer
 from harness.cli.seed import format_seed
@@ -65,7 +65,7 @@ class CaseTask:
             self._settle(Verdict.SKIPPED, f"it runs on the {' or '.join(drivers)} driver only")
             return None
         try:
-            self._plan = self._setting.plans.for_rules(self.case.plan)
+            self._plan = self._make_plan()
         except HarnessError as problem:
             if self._setting.plans.user.of_user > 0:
                 self._settle(Verdict.INCONCLUSIVE, f"its own rules do not go with the ones given: {problem}")
@@ -73,6 +73,21 @@ class CaseTask:
                 self._settle(Verdict.ERROR, f"its own rules do not load: {problem}")
             return None
         return self._start_child()
+
+    def _make_plan(self) -> Plan:
+        """Raises HarnessError if the rules do not load."""
+        return self._setting.plans.for_rules(self.case.plan)
+
+    def _command(self) -> list[str]:
+        """What the child runs."""
+        return [str(self.case.program), f"--run={self.case.scenario.name}", f"--variant={self.case.variant.name}"]
+
+    def _judge(self, ending: Ending) -> Judgement:
+        return judge(ending, self._setting.limits(self.case), self._plan)
+
+    def _reproduction(self) -> tuple[str, ...]:
+        """The commands that take the case again."""
+        return self._setting.reproducer.commands(self.case)
 
     def _start_child(self) -> Child | None:
         try:
@@ -86,16 +101,15 @@ class CaseTask:
         environment = child_environment(
             setting.environment, self.case, setting.shim, setting.driver, self._folder, self._plan.of_user > 0
         )
-        command = [str(self.case.program), f"--run={self.case.scenario.name}", f"--variant={self.case.variant.name}"]
         try:
-            return Child(command, environment, self._folder, setting.limits(self.case))
+            return Child(self._command(), environment, self._folder, setting.limits(self.case))
         except OSError as problem:
             self._settle(Verdict.ERROR, f"{self.case.program.name} could not be started: {problem}")
             return None
 
     def finish(self, child: Child) -> None:
         ending = child.ending()
-        judgement = judge(ending, self._setting.limits(self.case), self._plan)
+        judgement = self._judge(ending)
         self.events = judgement.events
         result = self._record(ending, judgement)
         if judgement.verdict is not Verdict.PASSED and self._setting.artifacts:
@@ -122,7 +136,7 @@ class CaseTask:
 
     def _record(self, ending: Ending, judgement: Judgement) -> record.Case:
         events = judgement.events
-        commands = self._setting.reproducer.commands(self.case)
+        commands = self._reproduction()
         passed = judgement.verdict is Verdict.PASSED
         return dataclasses.replace(
             self._empty_record(judgement.verdict),
@@ -140,7 +154,7 @@ class CaseTask:
     def _rules(self, events: Events) -> tuple[record.Rule, ...]:
         fired = [fault.rule for fault in events.faults]
         return tuple(
-            record.Rule(label, "user" if index < self._plan.of_user else "scenario", fired.count(index))
+            record.Rule(label, self._plan.origin(index), fired.count(index))
             for index, label in enumerate(self._plan.labels)
         )
 
@@ -156,9 +170,12 @@ class CaseTask:
                 reason=f"{result.reason}; {reason}" if result.reason else reason,
             )
 
+    def _artifact_name(self) -> str:
+        return f"{self.case.name}_{self.case.run}"
+
     def _keep(self, ending: Ending, artifacts: Path) -> str:
         """Copies what tells the story of the case into the artifact folder. Returns the folder's name there."""
-        name = re.sub(r"[^\w.-]", "_", f"{self.case.name}_{self.case.run}")
+        name = re.sub(r"[^\w.-]", "_", self._artifact_name())
         folder = artifacts / name
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "output.txt").write_text(ending.output + ending.sanitizer_logs)

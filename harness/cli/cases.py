@@ -44,11 +44,16 @@ class Case:
 Pair = tuple[Scenario, Variant]
 
 
-def select(scenarios: Sequence[Scenario], positionals: Sequence[str], filter_text: str | None) -> list[Pair]:
+def select(
+    scenarios: Sequence[Scenario],
+    positionals: Sequence[str],
+    filter_text: str | None,
+    default_suite: str = DEFAULT_SUITE,
+) -> list[Pair]:
     """The (scenario, variant) pairs that the command line asks for. Raises NothingSelected.
 
     Each positional is a suite's name or a glob. Without any, a filter that names what it wants selects from all
-    scenarios, and everything else from the default suite.
+    scenarios, and everything else from `default_suite`.
     """
     pairs = [(scenario, variant) for scenario in scenarios for variant in scenario.variants]
     if positionals:
@@ -59,13 +64,14 @@ def select(scenarios: Sequence[Scenario], positionals: Sequence[str], filter_tex
     elif filter_text and has_positive_part(filter_text):
         chosen = pairs
     else:
-        chosen = [pair for pair in pairs if DEFAULT_SUITE in pair[0].suites]
+        chosen = [pair for pair in pairs if default_suite in pair[0].suites]
     if filter_text:
         selects = parse_filter(filter_text, [(scenario.name, variant.name) for scenario, variant in pairs])
         chosen = [(scenario, variant) for scenario, variant in chosen if selects(scenario.name, variant.name)]
     if not chosen:
-        what = f"--filter={filter_text} leaves nothing" if filter_text else "no scenario is in the default suite"
-        raise NothingSelected(what + (_near(filter_text, scenarios) if filter_text else ""))
+        if filter_text:
+            raise NothingSelected(f"--filter={filter_text} leaves nothing{_near(filter_text, scenarios)}")
+        raise NothingSelected(f"no scenario is in the {default_suite} suite")
     return chosen
 
 

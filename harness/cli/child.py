@@ -55,6 +55,7 @@ class Ending:
     sanitizer_logs: str
     stacks: tuple[str, ...]
     leftovers: tuple[str, ...]
+    processor_seconds: float = 0.0  # of the process itself, all its threads together
 
 
 class Child:
@@ -93,6 +94,8 @@ class Child:
         finally:
             self._capture.close_writer()
         self._started = time.monotonic()
+        self._alive = self._started
+        self._processor_seconds = 0.0
         self._finished = self._started
         self._stacks_deadline = 0.0
         self.exit_descriptor = os.pidfd_open(self._process.pid)
@@ -121,6 +124,10 @@ class Child:
         else:
             self._watch(processes)
 
+    def sign_of_life(self) -> None:
+        """Starts the time limit again: it counts from the last sign of life of a child that gives any."""
+        self._alive = time.monotonic()
+
     def interrupt(self) -> None:
         """Ends the child because the whole run ends."""
         if not self.ended:
@@ -140,7 +147,7 @@ class Child:
             self._stop = Stop.MEMORY
         elif self._capture.exceeded or self._events_bytes() > MOST_EVENTS_BYTES:
             self._stop = Stop.OUTPUT
-        elif now - self._started > self._limits.seconds:
+        elif now - self._alive > self._limits.seconds:
             self._stop = Stop.TIME
             self._request = StackRequest(self.pid, self.folder)
             self._stacks_deadline = now + GDB_SECONDS
@@ -153,6 +160,7 @@ class Child:
         if not self._stop:
             self._leftovers = self._await_leftovers()
         self._clean = process_tree.kill_all(self.pid, self._mark)
+        self._processor_seconds = _processor_seconds(self.pid)
         self._process.wait()
         self._capture.read_available()
         self._capture.close()
@@ -189,6 +197,7 @@ class Child:
             sanitizer_logs=self._sanitizer_logs(),
             stacks=tuple(self._stacks),
             leftovers=tuple(leftovers),
+            processor_seconds=self._processor_seconds,
         )
 
     def _sanitizer_logs(self) -> str:
@@ -212,6 +221,15 @@ def _command_of(pid: int) -> str:
         return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
     except OSError:
         return "(gone)"
+
+
+def _processor_seconds(pid: int) -> float:
+    """What a process that has not been reaped yet has used."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def signal_name(number: int) -> str:

@@ -30,8 +30,11 @@ class Judgement:
     events: Events
 
 
-def judge(ending: Ending, limits: Limits, plan: Plan) -> Judgement:
-    """REQUIRES: the run was not interrupted while the child ran; there is nothing to judge then."""
+def judge(ending: Ending, limits: Limits, plan: Plan, needs_oracle: bool = True) -> Judgement:
+    """Without `needs_oracle` whoever asks knows by itself whether anything was checked.
+
+    REQUIRES: the run was not interrupted while the child ran; there is nothing to judge then.
+    """
     reports = read_reports(ending.sanitizer_logs + "\n" + ending.output)
     died = ending.stop is not None or ending.code < 0 or bool(reports.findings)
     events = parse_events(ending.events, died)
@@ -43,7 +46,7 @@ def judge(ending: Ending, limits: Limits, plan: Plan) -> Judgement:
         return Judgement(Verdict.FAILED, tuple(findings), "", events)
     if events.skips:
         return Judgement(Verdict.SKIPPED, (), "; ".join(events.skips), events)
-    doubts = _doubts(events, plan)
+    doubts = _doubts(events, plan, needs_oracle)
     if doubts:
         return Judgement(Verdict.INCONCLUSIVE, (), "; ".join(doubts), events)
     return Judgement(Verdict.PASSED, (), "", events)
@@ -97,14 +100,14 @@ def _by_exit(ending: Ending, events: Events, reports: SanitizerReports) -> list[
     return []
 
 
-def _doubts(events: Events, plan: Plan) -> list[str]:
+def _doubts(events: Events, plan: Plan, needs_oracle: bool) -> list[str]:
     """Why a case without a finding still proves nothing."""
     doubts = list(events.inconclusive)
     fired = {fault.rule for fault in events.faults}
     for index, label in enumerate(plan.labels):
-        if index >= plan.of_user and index not in fired:
+        if plan.has_to_fire(index) and index not in fired:
             doubts.append(f"the fault {label} had to fire and did not")
-    if not events.oracles:
+    if needs_oracle and not events.oracles:
         doubts.append("no oracle ran")
     return doubts
 

@@ -7,7 +7,7 @@ import os
 import traceback
 from collections.abc import Mapping, Sequence
 
-from harness.cli import doctor, list_command, options, run_command, selftest
+from harness.cli import doctor, fuzz_command, list_command, options, run_command, selftest, sweep_command
 from harness.cli.bazel_environment import BazelEnvironment, read_bazel_environment
 from harness.cli.options import Invocation
 from harness.cli.problems import Problem, UsageError, nearest
@@ -89,4 +89,8 @@ def _run_command(
     session = open_session(invocation, environment, bazel, console)
     if invocation.command == "selftest":
         return selftest.run(session)
+    if invocation.command == "sweep":
+        return sweep_command.run(session)
+    if invocation.command == "fuzz":
+        return fuzz_command.run(session)
     return run_command.run(session)

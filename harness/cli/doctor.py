@@ -37,10 +37,12 @@ _TOOLS = (
 
 # Our own programs: (path, what it is, what its absence switches off).
 _PROGRAMS = (
-    (layout.SCENARIO_RUNNER, "run, list and selftest"),
-    (layout.SHIM, "run and selftest: without the shim no fault can be injected"),
+    (layout.SCENARIO_RUNNER, "run, sweep, list and selftest"),
+    (layout.FUZZ_RUNNER, "fuzz"),
+    (layout.SHIM, "run, sweep, fuzz and selftest: without the shim no fault can be injected"),
     (layout.MODEL_DRIVER, "--driver=model, so every run on a machine without a GPU, and selftest"),
-    (layout.PLAN_TOOL, "run and selftest: plans cannot be checked"),
+    (layout.PLAN_TOOL, "run, sweep, fuzz and selftest: plans cannot be checked"),
+    (layout.BEHAVIOURS, "list --coverage"),
 )
 
 
@@ -103,7 +105,7 @@ def _sanitizers(places: Layout) -> list[Check]:
 
 
 def _bugs(places: Layout) -> Check:
-    count = len(places.bug_runners())
+    count = len(places.bug_runners()) + len(places.bug_fuzz_runners())
     return Check("seeded bugs", count > 0, f"{count} builds in {layout.BUG_FOLDER}", "" if count else "selftest")
 
 

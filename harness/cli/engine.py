@@ -30,7 +30,7 @@ class Task(Protocol):
         """Judges it. The child has ended by itself or at a limit."""
 
 
-TaskType = TypeVar("TaskType", bound="Task", contravariant=True)
+TaskType = TypeVar("TaskType", bound="Task")
 
 
 class Watcher(Protocol[TaskType]):
@@ -42,8 +42,8 @@ class Watcher(Protocol[TaskType]):
     def must_stop(self) -> bool:
         """Whether even those that run have to end now."""
 
-    def after_each(self, task: TaskType) -> None:
-        """Gets each task that is done."""
+    def after_each(self, task: TaskType) -> Sequence[TaskType]:
+        """Gets each task that is done. Returns what it brings: tasks to run next, before those that wait."""
 
     def look(self, running: Sequence[TaskType]) -> None:
         """Is called a few times a second."""
@@ -56,6 +56,7 @@ class Engine(Generic[TaskType]):
         self._width = width
         self._interrupt = interrupt
         self._watcher = watcher
+        self._waiting: deque[TaskType] = deque()
         self._running: dict[TaskType, Child] = {}
         self._processes: dict[int, process_tree.Process] = {}
         self._next_look = 0.0
@@ -65,17 +66,17 @@ class Engine(Generic[TaskType]):
 
         ENSURES: no process that a task started is left, also when an exception leaves this function.
         """
-        waiting = deque(tasks)
+        self._waiting = deque(tasks)
         process_tree.adopt_orphans()
         strangers = set(process_tree.snapshot())
         try:
             while self._goes_on():
-                self._fill(waiting)
+                self._fill()
                 if not self._running:
                     break
                 self._wait()
                 self._advance()
-            return [*self._running, *waiting]
+            return [*self._running, *self._waiting]
         finally:
             for child in self._running.values():
                 child.interrupt()
@@ -85,14 +86,17 @@ class Engine(Generic[TaskType]):
     def _goes_on(self) -> bool:
         return not self._interrupt.signal and not self._watcher.must_stop()
 
-    def _fill(self, waiting: deque[TaskType]) -> None:
-        while waiting and len(self._running) < self._width and self._goes_on() and self._watcher.may_start():
-            task = waiting.popleft()
+    def _fill(self) -> None:
+        while self._waiting and len(self._running) < self._width and self._goes_on() and self._watcher.may_start():
+            task = self._waiting.popleft()
             child = task.start()
             if child:
                 self._running[task] = child
             else:
-                self._watcher.after_each(task)
+                self._tell(task)
+
+    def _tell(self, task: TaskType) -> None:
+        self._waiting.extendleft(reversed(self._watcher.after_each(task)))
 
     def _wait(self) -> None:
         """Sleeps until a child writes or exits, a signal comes, or it is time to look at the limits."""
@@ -117,7 +121,7 @@ class Engine(Generic[TaskType]):
             if child.ended:
                 del self._running[task]
                 task.finish(child)
-                self._watcher.after_each(task)
+                self._tell(task)
 
 
 def default_width(real_driver: bool, under_test_runner: bool) -> int:

@@ -18,6 +18,22 @@ _MOST_PROBLEMS = 3
 _MOST_FINDINGS = 50
 
 
+@dataclasses.dataclass(frozen=True)
+class Visits:
+    """How often a thread visited a site within a step, and what a plan can do there: `kind` says what the call does,
+    `reason` why it can fail before it takes effect, after it, or both.
+    """
+
+    step: str
+    thread: str
+    site: str
+    count: int
+    kind: str
+    before: bool
+    after: bool
+    reason: str
+
+
 @dataclasses.dataclass
 class Events:
     """What the events say. `faults` is sorted by thread, then by order on that thread, so equal runs compare equal."""
@@ -31,6 +47,7 @@ class Events:
     skips: list[str] = dataclasses.field(default_factory=list)
     inconclusive: list[str] = dataclasses.field(default_factory=list)
     unsupported: list[str] = dataclasses.field(default_factory=list)
+    visits: list[Visits] = dataclasses.field(default_factory=list)
     driver_version: int | None = None
     device: str | None = None
     problems: list[str] = dataclasses.field(default_factory=list)
@@ -134,6 +151,21 @@ def _unsupported(events: Events, entry: dict[str, Any]) -> None:
     events.unsupported.append(_text(entry["site"]))
 
 
+def _visits(events: Events, entry: dict[str, Any]) -> None:
+    events.visits.append(
+        Visits(
+            step=_text(entry["step"]),
+            thread=_text(entry["thread"]),
+            site=_text(entry["site"]),
+            count=_integer(entry["count"]),
+            kind=_text(entry["kind"]),
+            before=_boolean(entry["before"]),
+            after=_boolean(entry["after"]),
+            reason=_text(entry["reason"]),
+        )
+    )
+
+
 def _subject(events: Events, entry: dict[str, Any]) -> None:
     events.driver_version = _integer(entry["driver_version"])
     events.device = _text(entry["device"]) if entry.get("device") else None
@@ -149,6 +181,7 @@ _HANDLERS: dict[str, Callable[[Events, dict[str, Any]], None]] = {
     "skip": _skip,
     "inconclusive": _inconclusive,
     "unsupported": _unsupported,
+    "visits": _visits,
     "subject": _subject,
 }
 
@@ -156,6 +189,12 @@ _HANDLERS: dict[str, Callable[[Events, dict[str, Any]], None]] = {
 def _text(value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError(f"{value!r} is no string")
+    return value
+
+
+def _boolean(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise TypeError(f"{value!r} is neither true nor false")
     return value
 
 

@@ -13,8 +13,13 @@ from pathlib import Path
 from harness.cli.problems import HarnessError
 
 SCENARIO_RUNNER = "scenarios/scenario_runner"
+FUZZ_RUNNER = "scenarios/fuzz/fuzz_runner"
+FUZZ_CORPUS = "scenarios/fuzz/corpus"
+BEHAVIOURS = "scenarios/behaviours.tsv"
+TESTS_COVER = "tests/covers.tsv"
 BUG_FOLDER = "scenarios/bugs"
 BUG_RUNNER_SUFFIX = "_runner"
+BUG_FUZZ_RUNNER_SUFFIX = "_fuzz_runner"
 SHIM = "fault/shim/libcuda.so.1"
 MODEL_DRIVER = "fault/model/libcuda.so.1"
 PLAN_TOOL = "fault/plan/holdfast_plan"
@@ -44,14 +49,30 @@ class Layout:
             raise HarnessError(f"there is no {relative}, which is {purpose}; looked below {places}")
         return path
 
-    def bug_runners(self) -> dict[str, Path]:
-        """The seeded-bug builds that are there, by the name of the bug."""
-        runners: dict[str, Path] = {}
+    def files(self, folder: str, pattern: str) -> list[Path]:
+        """The files in the first root's folder that has any, by name."""
         for root in self._roots:
-            for path in sorted((root / BUG_FOLDER).glob(f"*{BUG_RUNNER_SUFFIX}")):
+            found = sorted(path.absolute() for path in (root / folder).glob(pattern) if path.is_file())
+            if found:
+                return found
+        return []
+
+    def bug_runners(self) -> dict[str, Path]:
+        """The scenario programs of the seeded bugs, by the name of the bug."""
+        fuzz = BUG_FUZZ_RUNNER_SUFFIX.removesuffix(BUG_RUNNER_SUFFIX)
+        return {name: path for name, path in self._programs(BUG_RUNNER_SUFFIX).items() if not name.endswith(fuzz)}
+
+    def bug_fuzz_runners(self) -> dict[str, Path]:
+        """The fuzz programs of the seeded bugs, by the name of the bug."""
+        return self._programs(BUG_FUZZ_RUNNER_SUFFIX)
+
+    def _programs(self, suffix: str) -> dict[str, Path]:
+        programs: dict[str, Path] = {}
+        for root in self._roots:
+            for path in sorted((root / BUG_FOLDER).glob(f"*{suffix}")):
                 if path.is_file() and os.access(path, os.X_OK):
-                    runners.setdefault(path.name.removesuffix(BUG_RUNNER_SUFFIX), path.absolute())
-        return runners
+                    programs.setdefault(path.name.removesuffix(suffix), path.absolute())
+        return programs
 
 
 def find_layout(environment: Mapping[str, str]) -> Layout:

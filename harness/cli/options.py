@@ -16,8 +16,9 @@ from harness.cli.seed import parse_seed
 
 Reader = Callable[[str], Any]
 
-RUNNING = ("run", "selftest")
-SELECTING = ("run", "list", "selftest")
+RUNNING = ("run", "sweep", "fuzz", "selftest")
+CASES = ("run", "sweep", "selftest")
+SELECTING = ("run", "sweep", "list", "selftest")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,6 +59,12 @@ def _read_flag(text: str) -> bool:
 COMMANDS = (
     Command("run", "[SUITE | SCENARIO-GLOB ...]", "run scenarios (default: the default suite)"),
     Command("list", "[SUITE | SCENARIO-GLOB ...]", "scenarios, what each covers, which seeded bugs it catches"),
+    Command(
+        "sweep",
+        "[SUITE | SCENARIO-GLOB ...]",
+        "fail the 1st, 2nd, 3rd ... call of every site within an operation (default: the suite sweep)",
+    ),
+    Command("fuzz", "", "random sequences of operations with faults against the reference model, shrunk on failure"),
     Command("selftest", "[BUG-GLOB ...]", "every seeded bug against the scenarios that claim it"),
     Command("doctor", "", "what this machine has, and what each missing thing switches off"),
 )
@@ -74,12 +81,30 @@ OPTIONS = (
     Option("--plan", ("run",), "FILE", values.parse_text, "a fault plan, in force for every case"),
     Option("--fault", ("run",), "RULE", values.parse_text, "one rule of a plan in its one-line form", repeats=True),
     Option(
+        "--fault",
+        ("sweep",),
+        "RULE",
+        values.parse_text,
+        "instead of sweeping, run the one point at which these faults fire",
+        repeats=True,
+    ),
+    Option(
         "--bug",
-        ("run",),
+        ("run", "sweep", "fuzz"),
         "NAME",
         values.parse_text,
-        "run the scenarios that claim this seeded bug on the library with the bug in it, to see the finding",
+        "take the library with this seeded bug in it, and of the scenarios those that claim it, to see the finding",
     ),
+    Option(
+        "--replay",
+        ("fuzz",),
+        "FILE",
+        values.parse_text,
+        "instead of drawing sequences, take the one in this file again",
+        repeats=True,
+    ),
+    _flag("--corpus", ("fuzz",), "instead of drawing sequences, take those again that once found something"),
+    _flag("--keep-going", ("fuzz",), "go on after a finding until the time is over"),
     Option(
         "--seed",
         RUNNING,
@@ -88,17 +113,22 @@ OPTIONS = (
         "0x hexadecimal, decimal, or a 40-digit hash (default: a fresh one)",
         variable="HOLDFAST_SEED",
     ),
-    Option("--runs", RUNNING, "N", values.parse_positive, "how often each case runs", default=1),
+    Option("--runs", ("run", "selftest"), "N", values.parse_positive, "how often each case runs", default=1),
+    Option(
+        "--runs", ("fuzz",), "N", values.parse_positive, "parts of the time, or replays of each sequence", default=1
+    ),
     Option(
         "--first-run",
-        RUNNING,
+        ("run", "selftest"),
         "N",
         values.parse_count,
         "number of the first run, to take one run of many again",
         default=0,
     ),
-    Option("--max-total-time", RUNNING, "TIME", values.parse_duration, "stop starting cases after this long"),
-    Option("--timeout", RUNNING, "TIME", values.parse_duration, "time limit of a case (default: the scenario's own)"),
+    Option("--max-total-time", CASES, "TIME", values.parse_duration, "stop starting cases after this long"),
+    Option("--max-total-time", ("fuzz",), "TIME", values.parse_duration, "how long to draw sequences (default: 60s)"),
+    Option("--timeout", CASES, "TIME", values.parse_duration, "time limit of a case (default: the scenario's own)"),
+    Option("--timeout", ("fuzz",), "TIME", values.parse_duration, "time limit of one sequence (default: 20s)"),
     Option(
         "--rss-limit-mb",
         RUNNING,
@@ -116,8 +146,13 @@ OPTIONS = (
         "POSITIVE[-NEGATIVE] globs of SCENARIO or SCENARIO/VARIANT, joined by ':'; ':-' is never part of a name",
         variable="TESTBRIDGE_TEST_ONLY",
     ),
-    _flag("--fail-fast", ("run",), "stop at the first case that fails", variable="TESTBRIDGE_TEST_RUNNER_FAIL_FAST"),
-    Option("--max-failures", ("run",), "N", values.parse_positive, "stop once this many cases failed"),
+    _flag(
+        "--fail-fast",
+        ("run", "sweep"),
+        "stop at the first case that fails",
+        variable="TESTBRIDGE_TEST_RUNNER_FAIL_FAST",
+    ),
+    Option("--max-failures", ("run", "sweep"), "N", values.parse_positive, "stop once this many cases failed"),
     _flag("--shuffle", ("run",), "run the cases in an order drawn from the seed"),
     _flag("--require-run", ("run",), "exit 4 when every case was skipped"),
     Option("--skip-exit-code", ("run",), "CODE", values.parse_exit_code, "the exit code when every case was skipped"),
@@ -138,9 +173,15 @@ OPTIONS = (
         repeats=True,
     ),
     _flag("--list", ("run",), "print the names of the selected cases and run none"),
+    _flag("--coverage", ("list",), "each behaviour, and the scenarios and tests that cover it"),
     _flag("--json", ("list", "doctor"), "print JSON"),
     Option(
-        "--color", (*SELECTING, "doctor"), "auto|yes|no", values.parse_color, "colour of the tables", default="auto"
+        "--color",
+        (*SELECTING, "fuzz", "doctor"),
+        "auto|yes|no",
+        values.parse_color,
+        "colour of the tables",
+        default="auto",
     ),
     _flag("--quiet", RUNNING, "no progress, and no table of the cases that passed"),
     _flag("--verbose", RUNNING, "one line for each case that ends"),
@@ -151,6 +192,9 @@ CONTRADICTIONS = (
     ("--quiet", "--verbose", "one asks for less and the other for more"),
     ("--fail-fast", "--max-failures", "both say after how many failures to stop"),
     ("--require-run", "--skip-exit-code", "both give the exit code of a run in which every case was skipped"),
+    ("--replay", "--corpus", "both say which sequences to take again"),
+    ("--replay", "--keep-going", "a replay ends by itself"),
+    ("--corpus", "--keep-going", "a replay ends by itself"),
 )
 
 

@@ -1,4 +1,4 @@
-"""Fault plans: what the user gave, what a scenario brings, and the two merged into one file for a case.
+"""Fault plans: what the user gave, what a scenario brings, what a sweep adds, merged into one file for a case.
 
 The plan language is not known here. `holdfast_plan` reads, checks and normalises plans; a plan that it refuses ends
 the command before anything runs. In a merged plan the user's rules come first (each --fault, then the file's), since
@@ -27,14 +27,25 @@ _STANDARD_INPUT = "/dev/stdin"
 
 @dataclasses.dataclass(frozen=True)
 class Plan:
-    """A normalised plan. `labels` has the text of each rule as its author wrote it; `of_user` rules come first.
-    The digest stands for the rules; the seed is not part of it.
+    """A normalised plan. `labels` has the text of each rule as its author wrote it. First come `of_user` rules, then
+    `of_sweep`; the rest are a scenario's own. The digest stands for the rules; the seed is not part of it.
     """
 
     document: dict[str, Any]
     digest: str
     labels: tuple[str, ...]
     of_user: int
+    of_sweep: int = 0
+
+    def origin(self, index: int) -> str:
+        """Whose rule it is: user, sweep or scenario."""
+        if index < self.of_user:
+            return "user"
+        return "sweep" if index < self.of_user + self.of_sweep else "scenario"
+
+    def has_to_fire(self, index: int) -> bool:
+        """A scenario's own rules have to fire, unless a sweep's fault may keep it from getting there."""
+        return self.origin(index) == "scenario" and not self.of_sweep
 
     def text(self, seed: int) -> str:
         """The plan as a file for one case, whose seed replaces the plan's own."""
@@ -74,6 +85,21 @@ class PlanBuilder:
             document, digest = self._normalise(arguments, _compact(document), HarnessError)
             self._merged[rules] = Plan(document, digest, (*self.user.labels, *rules), self.user.of_user)
         return self._merged[rules]
+
+    def for_point(self, rules: tuple[str, ...], own: tuple[str, ...]) -> Plan:
+        """The rules of a point of a sweep, then a scenario's own. Raises HarnessError if they do not load.
+
+        REQUIRES: the user gave no rule.
+        """
+        scenario = self.for_rules(own)
+        document = {**scenario.document, "rules": [_moved(rule, len(rules)) for rule in scenario.document["rules"]]}
+        arguments = [f"--plan={_STANDARD_INPUT}", *(f"--fault={rule}" for rule in rules)]
+        document, digest = self._normalise(arguments, _compact(document), HarnessError)
+        return Plan(document, digest, (*rules, *own), 0, len(rules))
+
+    def refuse_unless_loadable(self, rules: Sequence[str]) -> None:
+        """Raises UsageError for a rule of the command line that does not load."""
+        self._normalise([f"--fault={rule}" for rule in rules], "", UsageError)
 
     def _normalise(self, arguments: list[str], text: str, refusal: type[Problem]) -> tuple[dict[str, Any], str]:
         """The normalised document and the digest of what `arguments` ask for, with `text` on the standard input."""

@@ -28,6 +28,10 @@ class Progress:
         self._next = _REWRITE_SECONDS if self._rewrites else next(self._intervals)
         self._line_is_open = False
 
+    def expect_more(self, count: int) -> None:
+        """As many cases have been added to the run."""
+        self._total += count
+
     def case_ended(self, case: record.Case) -> None:
         self._done += 1
         self._faults += len(case.faults)

@@ -25,28 +25,23 @@ class Reproducer:
         The suites' tests have no seeded bugs in them; a run on one is taken again by running the command.
         """
         run = (f"--first-run={case.run}",) if case.run else ()
-        own = [
-            "holdfast",
-            "run",
-            f"--driver={self.driver}",
-            f"--seed={format_seed(self.seed)}",
-            f"--filter={case.name}",
-            *run,
-            *self.extra,
-        ]
-        if any(option.startswith("--bug=") for option in self.extra):
-            return shlex.join(own), shlex.join(["bazel", "run", "//harness:holdfast", "--", *own[1:]])
         suites = case.scenario.suites
         suite = DEFAULT_SUITE if DEFAULT_SUITE in suites or not suites else suites[0]
-        bazel = [
-            "bazel",
-            "test",
-            f"//scenarios:{suite}_suite_test",
-            f"--test_filter={case.name}",
-            f"--test_env=HOLDFAST_SEED={format_seed(self.seed)}",
-        ]
+        return self._pair("run", f"//scenarios:{suite}_suite_test", case, (*run, *self.extra))
+
+    def sweep_commands(self, case: Case, rules: tuple[str, ...]) -> tuple[str, ...]:
+        """The same for one point of a sweep; without rules, for the whole sweep of the case."""
+        point = tuple(f"--fault={rule}" for rule in rules)
+        return self._pair("sweep", "//scenarios:sweep_test", case, (*point, *self.extra))
+
+    def _pair(self, command: str, test: str, case: Case, options: tuple[str, ...]) -> tuple[str, ...]:
+        seed = format_seed(self.seed)
+        own = ["holdfast", command, f"--driver={self.driver}", f"--seed={seed}", f"--filter={case.name}", *options]
+        if any(option.startswith("--bug=") for option in options):
+            return shlex.join(own), shlex.join(["bazel", "run", "//harness:holdfast", "--", *own[1:]])
         driver = (f"--driver={self.driver}",) if self.driver != "model" else ()
-        bazel += [f"--test_arg={argument}" for argument in (*driver, *run, *self.extra)]
+        bazel = ["bazel", "test", test, f"--test_filter={case.name}", f"--test_env=HOLDFAST_SEED={seed}"]
+        bazel += [f"--test_arg={argument}" for argument in (*driver, *options)]
         return shlex.join(own), shlex.join(bazel)
 
     def replay_string(self, case: Case, driver_kind: str, plan_digest: str) -> str:

@@ -53,11 +53,12 @@ class RunState:
             return True
         return False
 
-    def after_each(self, task: CaseTask) -> None:
+    def after_each(self, task: CaseTask) -> Sequence[CaseTask]:
         assert task.result is not None
         self._failures += task.result.verdict == Verdict.FAILED.value
         self._progress.case_ended(task.result)
         self._files.write_sometimes(self.record)
+        return ()
 
     def look(self, running: Sequence[CaseTask]) -> None:
         self._progress.look([task.case.label for task in running])
@@ -148,7 +149,8 @@ def _case_options(invocation: Invocation) -> tuple[str, ...]:
         options.append(f"--bug={invocation['--bug']}")
     if invocation.values.get("--plan"):
         options.append(f"--plan={invocation['--plan']}")
-    options += [f"--fault={fault}" for fault in invocation.values.get("--fault", ())]
+    if invocation.command == "run":
+        options += [f"--fault={fault}" for fault in invocation["--fault"]]
     if invocation.was_given("--timeout"):
         options.append(f"--timeout={format_duration(invocation['--timeout'])}")
     if invocation.was_given("--rss-limit-mb"):
@@ -221,7 +223,7 @@ def _print_end(session: Session, final: record.Record, files: ReportFiles) -> No
     lines = case_table(shown, paint) if shown else []
     lines += details(final.cases, paint)
     lines += ["", *final.notes] if final.notes else []
-    lines += ["", *closing_lines(record.summarize(final.cases), final.not_run)]
+    lines += ["", *closing_lines(record.summarize(final), final.not_run)]
     if not lines[0]:
         del lines[0]
     stream.writelines(f"{line}\n" for line in lines)

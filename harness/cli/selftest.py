@@ -1,24 +1,30 @@
 """`holdfast selftest`: proves the oracles. Every seeded bug against every scenario that claims to catch it.
 
-A claim holds if at least one variant of the scenario has a finding on the build with the bug. The same cases on the
-library as it is have to be clean. A claimed bug without a build, and a build that nobody claims, are errors: either
-would leave a hole that looks like coverage.
+A claim holds if at least one variant of the scenario has a finding on the build with the bug; a scenario of the suite
+sweep is swept for it. The same cases on the library as it is have to be clean. A claimed bug without a build, and a
+build that nobody claims, are errors: either would leave a hole that looks like coverage.
+
+A bug with a fuzz program is a claim of the fuzzer's: it holds if drawing sequences finds something in time and shrinks
+it to a few operations.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import fnmatch
+import itertools
 import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from harness.cli import fuzz_task
 from harness.cli.case_task import CaseTask
 from harness.cli.cases import Pair, expand, refuse_too_many
 from harness.cli.catalogue import Scenario, list_scenarios
 from harness.cli.child_environment import loader_environment
 from harness.cli.engine import Engine
+from harness.cli.fuzzer import Fuzzer
 from harness.cli.interrupt import Interrupt
 from harness.cli.name_filter import parse_filter
 from harness.cli.problems import HarnessError, NothingSelected, nearest
@@ -26,11 +32,15 @@ from harness.cli.progress import Progress
 from harness.cli.report_files import ReportFiles
 from harness.cli.run_command import make_setting, print_header, progress_level, time_budget, width_of
 from harness.cli.session import Session, report_targets
+from harness.cli.sweep import PointTask, Sweep
+from harness.cli.sweep_command import SWEEP_SUITE
 from harness.cli.table import Paint, closing_lines, columns, details
 from harness.cli.verdict import ExitCode, Verdict
 from reports import record
 
 MISSED = "MISSED"
+FUZZ_SECONDS = 60.0  # within which the fuzzer has to find what it claims
+MOST_OPERATIONS = 8  # that may be left of it
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,7 +53,10 @@ class Claim:
 
 
 class SelftestState:
-    """The tasks of a selftest: those of the library as it is, and those of each claim. Watches the engine."""
+    """The tasks of a selftest: those of the library as it is, and those of each claim. Watches the engine.
+
+    Those of a claim grow while it is swept. `of_fuzzer` are the cells of the fuzzer's claims, tried after all others.
+    """
 
     def __init__(
         self,
@@ -58,6 +71,11 @@ class SelftestState:
         self._claimed = claimed
         self._progress = progress
         self._files = files
+        self._claim_of_sweep = {
+            task.sweep: claim for claim, tasks in claimed.items() for task in tasks if isinstance(task, PointTask)
+        }
+        self.of_fuzzer: list[record.Detection] = []
+        self.fuzz_waiting = 0
 
     def may_start(self) -> bool:
         budget = time_budget(self._session)
@@ -67,12 +85,17 @@ class SelftestState:
         budget = self._session.bazel.budget_seconds
         return budget is not None and self._elapsed() > budget
 
-    def after_each(self, task: CaseTask) -> None:
+    def after_each(self, task: CaseTask) -> Sequence[CaseTask]:
+        following = task.sweep.after(task) if isinstance(task, PointTask) else ()
+        if isinstance(task, PointTask):
+            self._claimed[self._claim_of_sweep[task.sweep]] += following
+            self._progress.expect_more(len(following))
         assert task.result is not None
         # A finding on a build with a bug is what it is for; only those of the library as it is are news.
         expected = task.case.program != self._session.runner
         self._progress.case_ended(dataclasses.replace(task.result, findings=()) if expected else task.result)
         self._files.write_sometimes(self.record)
+        return following
 
     def look(self, running: Sequence[CaseTask]) -> None:
         self._progress.look([task.case.label for task in running])
@@ -83,10 +106,11 @@ class SelftestState:
         return dataclasses.replace(
             self._session.base_record(),
             duration_ms=round(self._elapsed() * 1000, 3),
-            not_run=sum(task.result is None for task in everything),
+            not_run=sum(task.result is None for task in everything) + self.fuzz_waiting,
             cases=tuple(results),
-            detection=tuple(
-                _detection(claim, tasks) for claim, tasks in self._claimed.items() if all(task.result for task in tasks)
+            detection=(
+                *(_detection(claim, tasks) for claim, tasks in self._claimed.items() if all(_results(tasks))),
+                *self.of_fuzzer,
             ),
         )
 
@@ -96,7 +120,7 @@ class SelftestState:
 
 def run(session: Session) -> ExitCode:
     """Runs the selftest and prints the detection matrix. Raises a Problem if the catalogue is not whole."""
-    claims = _select(_claims(session), session)
+    claims, fuzzed = _select(_claims(session), session)
     print_header(session)
     with (
         Interrupt() as interrupt,
@@ -104,22 +128,30 @@ def run(session: Session) -> ExitCode:
             prefix="holdfast-", dir=session.bazel.scratch_folder, ignore_cleanup_errors=True
         ) as scratch,
     ):
-        return _run_claims(session, claims, Path(scratch), interrupt)
+        return _run_claims(session, claims, fuzzed, Path(scratch), interrupt)
 
 
-def _run_claims(session: Session, claims: Sequence[Claim], scratch: Path, interrupt: Interrupt) -> ExitCode:
+def _run_claims(
+    session: Session, claims: Sequence[Claim], fuzzed: dict[str, Path], scratch: Path, interrupt: Interrupt
+) -> ExitCode:
     setting = make_setting(session, scratch)
-    numbers = iter(range(1 << 30))
+    numbers = itertools.count()
 
     def tasks_of(pairs: list[Pair], program: Path) -> list[CaseTask]:
         first, runs = session.invocation["--first-run"], session.invocation["--runs"]
         return [CaseTask(case, setting, next(numbers)) for case in expand(pairs, program, session.seed, first, runs)]
 
+    def tasks_of_claim(claim: Claim) -> list[CaseTask]:
+        if SWEEP_SUITE not in claim.scenario.suites:
+            return tasks_of(_pairs(claim.scenario), claim.runner)
+        cases = expand(_pairs(claim.scenario), claim.runner, session.seed, first_run=0, runs=1)
+        return [Sweep(case, setting, lambda: next(numbers), stop_at_finding=True).start() for case in cases]
+
     scenarios = {claim.scenario.name: claim.scenario for claim in claims}
     with_and_without = [*scenarios.values(), *(claim.scenario for claim in claims)]
     refuse_too_many(sum(len(one.variants) for one in with_and_without) * session.invocation["--runs"])
     clean = [task for scenario in scenarios.values() for task in tasks_of(_pairs(scenario), session.runner)]
-    claimed = {claim: tasks_of(_pairs(claim.scenario), claim.runner) for claim in claims}
+    claimed = {claim: tasks_of_claim(claim) for claim in claims}
     everything = [*clean, *(task for tasks in claimed.values() for task in tasks)]
     files = ReportFiles(report_targets(session))
     progress = Progress(session.console.err, len(everything), progress_level(session.invocation))
@@ -127,6 +159,12 @@ def _run_claims(session: Session, claims: Sequence[Claim], scratch: Path, interr
     files.write(state.record(), final=False)
     Engine[CaseTask](width_of(session), interrupt, state).run(everything)
     progress.close()
+    state.fuzz_waiting = len(fuzzed)
+    for bug, program in fuzzed.items():
+        if not interrupt.signal and state.may_start():
+            fuzzer = Fuzzer(program, setting, session.seed, width_of(session), interrupt)
+            state.of_fuzzer.append(_detection_by_fuzz(bug, fuzzer))
+            state.fuzz_waiting -= 1
     code = interrupt.exit_code if interrupt.signal else _code(state)
     final = dataclasses.replace(
         state.record(), exit_code=int(code), interrupted=interrupt.signal.name if interrupt.signal else ""
@@ -160,26 +198,35 @@ def _claims(session: Session) -> list[Claim]:
     return claims
 
 
-def _select(claims: Sequence[Claim], session: Session) -> list[Claim]:
-    """The claims about the bugs on the command line, by the scenarios that --filter leaves."""
+def _select(claims: Sequence[Claim], session: Session) -> tuple[list[Claim], dict[str, Path]]:
+    """The claims about the bugs on the command line, by the scenarios that --filter leaves; and the fuzzer's, which a
+    filter leaves if it names `fuzz`.
+    """
     words = session.invocation.positionals
-    bugs = sorted({claim.bug for claim in claims})
+    fuzzed = session.layout.bug_fuzz_runners()
+    bugs = sorted({claim.bug for claim in claims} | fuzzed.keys())
     for word in words:
         if not fnmatch.filter(bugs, word):
             raise NothingSelected(f"{word!r} matches no seeded bug{nearest(word, bugs)}")
-    chosen = [claim for claim in claims if not words or any(fnmatch.fnmatchcase(claim.bug, word) for word in words)]
+
+    def is_named(bug: str) -> bool:
+        return not words or any(fnmatch.fnmatchcase(bug, word) for word in words)
+
+    chosen = [claim for claim in claims if is_named(claim.bug)]
+    fuzzed = {bug: program for bug, program in fuzzed.items() if is_named(bug)}
     text = session.invocation["--filter"]
     if text:
         names = [(scenario.name, variant.name) for scenario in session.scenarios for variant in scenario.variants]
-        selects = parse_filter(text, names)
+        selects = parse_filter(text, [*names, (fuzz_task.NAME, "job-0")])
+        fuzzed = fuzzed if selects(fuzz_task.NAME, "job-0") else {}
         chosen = [
             claim
             for claim in chosen
             if any(selects(claim.scenario.name, variant.name) for variant in claim.scenario.variants)
         ]
-    if not chosen:
+    if not chosen and not fuzzed:
         raise NothingSelected("no claim about a seeded bug is selected")
-    return chosen
+    return chosen, fuzzed
 
 
 def _detection(claim: Claim, tasks: Sequence[CaseTask]) -> record.Detection:
@@ -188,6 +235,28 @@ def _detection(claim: Claim, tasks: Sequence[CaseTask]) -> record.Detection:
     kinds = tuple(dict.fromkeys(finding.kind for result in results for finding in result.findings))
     reasons = "; ".join(dict.fromkeys(f"{result.verdict}: {result.reason}" for result in results if result.reason))
     return record.Detection(claim.bug, claim.scenario.name, bool(kinds), kinds, "" if kinds else reasons)
+
+
+def _results(tasks: Sequence[CaseTask]) -> list[record.Case | None]:
+    return [task.result for task in tasks]
+
+
+def _detection_by_fuzz(bug: str, fuzzer: Fuzzer) -> record.Detection:
+    """Whether the fuzzer finds the bug in time and shrinks what it found to a few operations."""
+    ended = fuzzer.draw(FUZZ_SECONDS)
+    found = next((task for task in ended if task.finding), None)
+    if found is None or found.finding is None:
+        reasons = "; ".join(dict.fromkeys(task.result.reason for task in ended if task.result and task.result.reason))
+        return record.Detection(bug, fuzz_task.NAME, False, (), reasons or f"no finding within {FUZZ_SECONDS:.0f} s")
+    reduction = fuzzer.reduce(found)
+    kinds = (found.finding.kind,)
+    if reduction is None:
+        return record.Detection(bug, fuzz_task.NAME, False, kinds, "the finding left no sequence behind")
+    if reduction.summary.operations > MOST_OPERATIONS:
+        note = f" ({reduction.summary.note})" if reduction.summary.note else ""
+        reason = f"shrunk to {reduction.summary.operations} operations, and {MOST_OPERATIONS} are the most{note}"
+        return record.Detection(bug, fuzz_task.NAME, False, kinds, reason)
+    return record.Detection(bug, fuzz_task.NAME, True, kinds)
 
 
 def _code(state: SelftestState) -> ExitCode:
@@ -230,6 +299,6 @@ def _print_end(session: Session, final: record.Record, files: ReportFiles) -> No
     lines += details(final.cases, paint)
     caught = sum(cell.caught for cell in final.detection)
     lines += ["", f"{caught} of {len(final.detection)} claims hold; the library as it is:"]
-    lines += closing_lines(record.summarize(final.cases), final.not_run)
+    lines += closing_lines(record.summarize(final), final.not_run)
     stream.writelines(f"{line}\n" for line in lines)
     stream.flush()

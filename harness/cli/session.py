@@ -62,6 +62,10 @@ class Session:
     started: float = dataclasses.field(default_factory=time.monotonic)
     started_at: str = dataclasses.field(default_factory=_now)
 
+    def elapsed(self) -> float:
+        """Seconds since the command started."""
+        return time.monotonic() - self.started
+
     def header(self) -> list[str]:
         """The first lines of a run. The seed is in the very first."""
         plan = self.plans.user
@@ -113,8 +117,9 @@ def open_session(
     """Resolves everything. Raises a Problem before anything has run."""
     _refuse_too_long(invocation, bazel)
     places = layout.find_layout(environment)
-    plan_file = invocation["--plan"] if "--plan" in invocation.values else None
-    faults: Sequence[str] = invocation["--fault"] if "--fault" in invocation.values else ()
+    # Only a run has faults of the user's own; those that a sweep is given name one of its points.
+    plan_file = invocation["--plan"] if invocation.command == "run" else None
+    faults: Sequence[str] = invocation["--fault"] if invocation.command == "run" else ()
     plans = PlanBuilder(places.need(layout.PLAN_TOOL, "the checker of plans"), plan_file, faults)
     runner = _runner(invocation, places)
     shim = places.need(layout.SHIM, "the shim")
@@ -133,7 +138,7 @@ def open_session(
         driver=driver,
         runner=runner,
         shim=shim,
-        scenarios=tuple(list_scenarios(runner, loader_environment(environment, shim))),
+        scenarios=tuple(_scenarios(invocation, runner, loader_environment(environment, shim))),
         plans=plans,
         seed=_base_seed(invocation, plans, bazel),
         sanitizers=sanitizers_of(runner),
@@ -171,14 +176,22 @@ def sanitizers_of(program: Path) -> tuple[str, ...]:
 
 
 def _runner(invocation: Invocation, places: Layout) -> Path:
-    """The program with the scenarios: as the library is, or with a seeded bug in it."""
+    """The program of the command: as the library is, or with a seeded bug in it."""
     bug = invocation["--bug"] if "--bug" in invocation.values else None
+    fuzzes = invocation.command == "fuzz"
+    if bug is None and fuzzes:
+        return places.need(layout.FUZZ_RUNNER, "the program that draws sequences")
     if bug is None:
         return places.need(layout.SCENARIO_RUNNER, "the program with the scenarios")
-    runners = places.bug_runners()
+    runners = places.bug_fuzz_runners() if fuzzes else places.bug_runners()
     if bug not in runners:
-        raise UsageError(f"--bug={bug}: there is no such seeded bug{nearest(bug, runners)}")
+        what = "seeded bug that the fuzzer claims" if fuzzes else "seeded bug"
+        raise UsageError(f"--bug={bug}: there is no such {what}{nearest(bug, runners)}")
     return runners[bug]
+
+
+def _scenarios(invocation: Invocation, runner: Path, environment: Mapping[str, str]) -> list[Scenario]:
+    return [] if invocation.command == "fuzz" else list_scenarios(runner, environment)
 
 
 def _driver_option(invocation: Invocation) -> str:

@@ -30,23 +30,25 @@ const fault::ModelControl* FindModel(const fault::ShimControl& shim) {
 struct NamedCount {
   const char* name;
   std::uint64_t LiveObjects::*member;
+  // What a payload may own: alive as long as a user object that a failed release keeps.
+  bool is_resource;
 };
 
 constexpr NamedCount kKinds[] = {
-    {"user objects", &LiveObjects::user_objects},
-    {"graphs", &LiveObjects::graphs},
-    {"executables", &LiveObjects::executables},
-    {"streams", &LiveObjects::streams},
-    {"events", &LiveObjects::events},
-    {"allocations", &LiveObjects::allocations},
-    {"libraries", &LiveObjects::libraries},
+    {"user objects", &LiveObjects::user_objects, false},
+    {"graphs", &LiveObjects::graphs, false},
+    {"executables", &LiveObjects::executables, false},
+    {"streams", &LiveObjects::streams, false},
+    {"events", &LiveObjects::events, true},
+    {"allocations", &LiveObjects::allocations, true},
+    {"libraries", &LiveObjects::libraries, true},
 };
 
-// "2 graphs, 1 events"; empty if nothing is alive.
+// "2 graphs, 1 events"; empty if nothing is alive that ought not to be.
 std::string Describe(const LiveObjects& live) {
   std::string text;
   for (const NamedCount& kind : kKinds) {
-    if (live.*kind.member > 0) {
+    if (live.*kind.member > 0 && !(kind.is_resource && live.kept_user_objects > 0)) {
       text += (text.empty() ? "" : ", ") + std::to_string(live.*kind.member) + " " + kind.name;
     }
   }

@@ -73,6 +73,13 @@ class Context {
   // Requires that `count` faults fired at `site` so far. Fewer: the case ends as inconclusive, it tested nothing.
   void RequireFaults(const char* site, std::uint64_t count = 1);
 
+  // Releases that faults failed before they took effect, so far. Each leaves something behind that nobody may release
+  // again, which is the fault's doing (docs/fault-model.md). CheckNothingLeaked tolerates what they left, and no more.
+  std::uint64_t ReleaseFaultsFired() const { return shim_.release_faults(); }
+
+  // User objects that nothing holds but what such faults left: as many attachments were given up and never released.
+  std::uint64_t ObjectsKeptByFaults() const { return shim_.live().kept_user_objects; }
+
   // A thread with a name of its own for plans and logs, "subject-ORDINAL": the same in each run, whichever starts
   // first. An exception that leaves `body` ends the case. The thread is joined when its handle goes.
   std::jthread StartThread(std::uint32_t ordinal, std::function<void()> body);
@@ -80,7 +87,7 @@ class Context {
   // Has `settle` run again and again while the end of the scenario waits for what is alive to go.
   void SettleAtEnd(std::function<void()> settle) { settle_ = std::move(settle); }
 
-  // Run by the program after the scenario: nothing that the driver made may be left.
+  // Run by the program after the scenario: nothing that the driver made may be left, but for what a fault keeps.
   void CheckNothingLeaked();
 
  private:

@@ -1,42 +1,73 @@
 #include "lib/attachments/graph_box.h"
 
-#include "lib/cleanup/deferred_cleanup.h"
+#include <mutex>
+
+#include "lib/attachments/hierarchy.h"
 #include "lib/driver/driver.h"
 #include "lib/driver/status.h"
 
 namespace holdfast::attachments {
+namespace {
 
-using cleanup::DeferredCleanup;
-using driver::GetDriver;
-
-std::shared_ptr<GraphBox> GraphBox::CreateRoot() {
-  DeferredCleanup::Process().RequireStarted();
-  // The box first: once there is a graph, nothing can fail any more.
-  std::shared_ptr<GraphBox> box(new GraphBox);
-  driver::Check("cuGraphCreate", GetDriver().cuGraphCreate(&box->graph_, 0u), "creating a graph");
-  return box;
+// Guards, of all boxes, which hierarchy keeps them and who shares their handle. Held for a look and no longer.
+std::mutex& HandleMutex() {
+  static std::mutex* const mutex = new std::mutex;
+  return *mutex;
 }
 
-GraphBox::~GraphBox() {
-  if (graph_ == nullptr) {
-    return;
+}  // namespace
+
+// The box goes before the hierarchy that it refers to.
+struct GraphBox::Pin {
+  std::shared_ptr<Hierarchy> hierarchy;
+  std::shared_ptr<GraphBox> box;
+};
+
+GraphBox::GraphBox(Hierarchy& hierarchy, Kind kind)
+    : hierarchy_(&hierarchy),
+      kind_(kind),
+      registry_room_(GraphRegistry::MakeRoom()),
+      keeper_(hierarchy.weak_from_this()) {}
+
+GraphHandle GraphBox::Handle() {
+  auto fresh = std::make_shared<Pin>();
+  const std::lock_guard lock(HandleMutex());
+  std::shared_ptr<Pin> pin = pin_.lock();
+  if (pin == nullptr) {
+    fresh->hierarchy = keeper_.lock();
+    if (fresh->hierarchy == nullptr) {
+      return nullptr;
+    }
+    fresh->box = shared_from_this();
+    pin_ = fresh;
+    pin = std::move(fresh);
   }
-  driver::ReportCleanupFailure("cuGraphDestroy", GetDriver().cuGraphDestroy(graph_), graph_);
-  DeferredCleanup::Process().OnSafeEntry();
+  return GraphHandle(std::move(pin), this);
+}
+
+void GraphBox::SetHierarchy(Hierarchy& hierarchy) noexcept {
+  hierarchy_ = &hierarchy;
+  const std::lock_guard lock(HandleMutex());
+  keeper_ = hierarchy.weak_from_this();
 }
 
 std::vector<OpaqueHandle> GraphBox::OwnersOf(CUgraphNode node) const {
-  const auto entry = index_.find(node);
-  if (entry == index_.end()) {
+  const Attachment* attachment = index_.Find(node).attachment;
+  if (attachment == nullptr) {
     return {};
   }
-  const std::span<const OpaqueHandle> owners = entry->second->owners();
+  const std::span<const OpaqueHandle> owners = attachment->owners();
   return {owners.begin(), owners.end()};
 }
 
 void GraphBox::ReleaseReference(Attachment* attachment) noexcept {
-  driver::ReportCleanupFailure("cuGraphReleaseUserObject",
-                               GetDriver().cuGraphReleaseUserObject(graph_, attachment->user_object(), 1u), graph_);
+  const CUgraph released_from = graph();
+  if (released_from == nullptr) {
+    return;
+  }
+  driver::ReportCleanupFailure(
+      "cuGraphReleaseUserObject",
+      driver::GetDriver().cuGraphReleaseUserObject(released_from, attachment->user_object(), 1u), released_from);
 }
 
 }  // namespace holdfast::attachments

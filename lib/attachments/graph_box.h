@@ -1,60 +1,94 @@
-// GraphBox: the record of one graph, with the index from its nodes to their attachments.
-//
-// The index never owns: references that CUDA counts do. A node's entry says which user object carries the node's
-// present parameters, so that changing or removing the node gives up the right reference; everything else that still
-// needs the old parameters (executables, clones, launches) has references of its own.
+// GraphBox: the record of one graph: its handle, its place in the hierarchy, and what is known of its nodes.
 #ifndef HOLDFAST_LIB_ATTACHMENTS_GRAPH_BOX_H_
 #define HOLDFAST_LIB_ATTACHMENTS_GRAPH_BOX_H_
 
 #include <cuda.h>
 
+#include <atomic>
 #include <cstddef>
-#include <map>
 #include <memory>
 #include <span>
 #include <vector>
 
-#include "lib/attachments/attachment.h"
+#include "lib/attachments/attachment_index.h"
+#include "lib/attachments/graph_registry.h"
+#include "lib/attachments/node_record.h"
+#include "lib/attachments/node_records.h"
+#include "lib/attachments/owned_graphs.h"
 #include "lib/handles/opaque_handle.h"
 
 namespace holdfast::attachments {
 
-// std::map, since an entry made beforehand can then be put in without allocating or failing.
-using AttachmentIndex = std::map<CUgraphNode, Attachment*>;
+class Hierarchy;
 
-// A root graph and its record; destroyed with the last reference to the box.
-// Thread safety: as CUDA's for one graph: one thread at a time, the caller synchronises.
-class GraphBox {
+// One for each live graph that the library knows of, with an address that stays. When CUDA has destroyed the graph the
+// box becomes a tombstone: its handle is null, it knows no nodes, and it lives on for as long as anybody has a handle
+// to it.
+//
+// Thread safety: as CUDA's for one hierarchy: one thread at a time, the caller synchronises. graph() and Handle() from
+// any thread.
+class GraphBox : public std::enable_shared_from_this<GraphBox> {
  public:
-  // Creates an empty root graph. Throws DriverError, std::bad_alloc, and std::logic_error if the deferred cleanup has
-  // not been started.
-  static std::shared_ptr<GraphBox> CreateRoot();
+  enum class Kind { kRoot, kChild, kBody };
 
-  // Destroys the graph; the attachments that nothing else refers to go to the cleanup queue.
-  ~GraphBox();
+  // Throws std::bad_alloc.
+  GraphBox(Hierarchy& hierarchy, Kind kind);
   GraphBox(const GraphBox&) = delete;
   GraphBox& operator=(const GraphBox&) = delete;
 
-  CUgraph graph() const noexcept { return graph_; }
+  // Null for a tombstone, and for a box that has not been published yet.
+  // Memory ordering: relaxed, as NodeRecord::raw.
+  CUgraph graph() const noexcept { return graph_.load(std::memory_order_relaxed); }
+  bool IsAlive() const noexcept { return graph() != nullptr; }
 
-  // Copies of the owners behind the node's present parameters; empty if it has none.
+  // Memory ordering: relaxed, as graph(). From any thread.
+  Kind kind() const noexcept { return kind_.load(std::memory_order_relaxed); }
+
+  // The graph whose node `owner_node` owns this one; null for a root.
+  GraphBox* parent() const noexcept { return parent_; }
+  CUgraphNode owner_node() const noexcept { return owner_node_; }
+
+  Hierarchy& hierarchy() const noexcept { return *hierarchy_; }
+
+  // What keeps this box and its whole hierarchy alive; null when the hierarchy is going away already.
+  // Throws std::bad_alloc.
+  GraphHandle Handle();
+
+  // Copies of the owners behind the node's present parameters, slot by slot as they were given, nulls included; empty
+  // if it has none.
   std::vector<OpaqueHandle> OwnersOf(CUgraphNode node) const;
 
-  // How many nodes have an attachment.
-  std::size_t attachment_count() const noexcept { return index_.size(); }
-
- private:
-  friend class AttachmentTransaction;
-
-  GraphBox() = default;
-
-  // Gives up the graph's reference to an attachment that the index no longer names. A driver that refuses may have done
-  // it or not, so it is neither tried again nor looked at again: at worst the graph goes on holding it until it is
-  // destroyed. ENSURES: `attachment` may be gone.
+  // Takes one reference of the graph's to `attachment` back. A driver that refuses may have done it or not, so it is
+  // neither tried again nor looked at again: at worst the graph goes on holding it until it is destroyed.
+  // ENSURES: `attachment` may be gone. Nothing is done for a tombstone: CUDA dropped its references with the graph.
   void ReleaseReference(Attachment* attachment) noexcept;
 
-  CUgraph graph_ = nullptr;
+  AttachmentIndex& index() noexcept { return index_; }
+  const AttachmentIndex& index() const noexcept { return index_; }
+  NodeRecords& node_records() noexcept { return node_records_; }
+  OwnedGraphs& owned_graphs() noexcept { return owned_graphs_; }
+  const OwnedGraphs& owned_graphs() const noexcept { return owned_graphs_; }
+
+ private:
+  friend class Hierarchy;
+
+  // Keeps a box and its hierarchy; shared by all handles to the box, so that the last handle can be told.
+  struct Pin;
+
+  // Another hierarchy has taken the box over.
+  void SetHierarchy(Hierarchy& hierarchy) noexcept;
+
+  Hierarchy* hierarchy_;
+  std::atomic<Kind> kind_;
+  std::atomic<CUgraph> graph_{nullptr};
+  GraphBox* parent_ = nullptr;
+  CUgraphNode owner_node_ = nullptr;
   AttachmentIndex index_;
+  NodeRecords node_records_;
+  OwnedGraphs owned_graphs_;
+  GraphRegistry::Room registry_room_;
+  std::weak_ptr<Hierarchy> keeper_;  // guarded by the lock of handles (graph_box.cc)
+  std::weak_ptr<Pin> pin_;           // the same
 };
 
 }  // namespace holdfast::attachments

@@ -1,5 +1,6 @@
 #include "lib/attachments/transaction.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "lib/cleanup/deferred_cleanup.h"
@@ -12,21 +13,23 @@ using cleanup::DeferredCleanup;
 using driver::Check;
 using driver::GetDriver;
 
-AttachmentTransaction::AttachmentTransaction(GraphBox& box, std::span<const OpaqueHandle> owners) : box_(box) {
+AttachmentTransaction::AttachmentTransaction(GraphBox& box, std::span<const OpaqueHandle> owners, CUcontext context)
+    : box_(box) {
   DeferredCleanup::Process().RequireStarted();
   DeferredCleanup::Process().OnSafeEntry();
   // Without it an attachment could be made but never given up again.
   if (!GetDriver().cuGraphReleaseUserObject.available()) {
     throw driver::DriverError("cuGraphReleaseUserObject", CUDA_ERROR_NOT_SUPPORTED, "preparing an attachment");
   }
-  if (owners.empty()) {
-    return;
+  const bool has_owner =
+      std::any_of(owners.begin(), owners.end(), [](const OpaqueHandle& owner) { return owner != nullptr; });
+  Attachment::Pointer attachment = has_owner ? Attachment::Create(owners) : nullptr;
+  if (attachment != nullptr || context != nullptr) {
+    entry_ = box_.index().MakeEntry({attachment.get(), context});
   }
-  Attachment::Pointer attachment = Attachment::Create(owners);
-  AttachmentIndex room;
-  room.emplace(nullptr, attachment.get());
-  entry_ = room.extract(room.begin());
-  MakeUserObject(std::move(attachment));
+  if (attachment != nullptr) {
+    MakeUserObject(std::move(attachment));
+  }
 }
 
 void AttachmentTransaction::MakeUserObject(Attachment::Pointer attachment) {
@@ -53,20 +56,16 @@ AttachmentTransaction::~AttachmentTransaction() {
 }
 
 void AttachmentTransaction::Commit(CUgraphNode node) noexcept {
-  Attachment* old = nullptr;
-  const auto existing = box_.index_.find(node);
-  if (existing != box_.index_.end()) {
-    old = existing->second;
-    box_.index_.erase(existing);
+  Attachment* old = box_.index().Take(node).attachment;
+  if (!entry_.empty()) {
+    box_.index().Insert(node, std::move(entry_));
   }
-  if (prepared_ != nullptr) {
-    entry_.key() = node;
-    box_.index_.insert(std::move(entry_));
-    prepared_ = nullptr;
-  }
+  prepared_ = nullptr;
   if (old != nullptr) {
     box_.ReleaseReference(old);
   }
 }
+
+void AttachmentTransaction::CommitAnonymously() noexcept { prepared_ = nullptr; }
 
 }  // namespace holdfast::attachments

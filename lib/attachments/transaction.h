@@ -1,8 +1,8 @@
 // AttachmentTransaction: gives a node its owners in two phases, around the driver call that changes the node.
 //
-//   AttachmentTransaction transaction(box, owners);   // all that can fail; the graph holds the new owners too
-//   Check(cuGraphNodeSetParams(...));                 // the driver agrees, or an exception undoes the first step
-//   transaction.Commit(node);                         // publish; cannot fail
+//   AttachmentTransaction transaction(box, owners, context);  // all that can fail; the graph holds the new owners too
+//   Check(cuGraphNodeSetParams(...));                         // the driver agrees, or an exception undoes the first
+//   step transaction.Commit(node);                                 // publish; cannot fail
 #ifndef HOLDFAST_LIB_ATTACHMENTS_TRANSACTION_H_
 #define HOLDFAST_LIB_ATTACHMENTS_TRANSACTION_H_
 
@@ -11,6 +11,7 @@
 #include <span>
 
 #include "lib/attachments/attachment.h"
+#include "lib/attachments/attachment_index.h"
 #include "lib/attachments/graph_box.h"
 #include "lib/handles/opaque_handle.h"
 
@@ -19,12 +20,12 @@ namespace holdfast::attachments {
 // Thread safety: as the box's.
 class AttachmentTransaction {
  public:
-  // Prepares. With owners: makes their attachment and its user object, and has the graph retain it. Without: stages
-  // the removal of what the node has, with no driver call.
-  // REQUIRES: `box` outlives the transaction.
+  // Prepares. With an owner that is not null: makes their attachment and its user object, and has the graph retain it.
+  // Without: stages the removal of what the node has, with no driver call. `context` is kept with the node.
+  // REQUIRES: `box` is alive and outlives the transaction.
   // Throws DriverError, std::bad_alloc, and std::logic_error if the deferred cleanup was not started; then the graph is
   // as it was and the owners are released: on this thread if CUDA never knew of them, by the queue otherwise.
-  AttachmentTransaction(GraphBox& box, std::span<const OpaqueHandle> owners);
+  AttachmentTransaction(GraphBox& box, std::span<const OpaqueHandle> owners, CUcontext context = nullptr);
 
   // Undoes the preparation unless it was committed: the graph lets go of the new owners, the queue releases them.
   ~AttachmentTransaction();
@@ -37,14 +38,18 @@ class AttachmentTransaction {
   // reported and the old owners stay, at the longest until the graph is destroyed.
   void Commit(CUgraphNode node) noexcept;
 
+  // Leaves the prepared owners with the graph, for a node that could not be found: they go with the graph, or with what
+  // is made from it. REQUIRES: as Commit.
+  void CommitAnonymously() noexcept;
+
  private:
   void MakeUserObject(Attachment::Pointer attachment);
 
   GraphBox& box_;
   // Retained by the graph; null when a removal is staged, and after Commit.
   Attachment* prepared_ = nullptr;
-  // Room in the index for the new entry; empty when a removal is staged.
-  AttachmentIndex::node_type entry_;
+  // Room in the index for the new entry; empty when there is neither an owner nor a context.
+  AttachmentIndex::Entry entry_;
 };
 
 }  // namespace holdfast::attachments

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <stdexcept>
+#include <string_view>
 
 #include "lib/driver/status.h"
 
@@ -11,6 +12,13 @@ namespace {
 
 // The version whose declarations this was compiled against: asks for the matching flavour of each function.
 constexpr int kCudaVersion = CUDA_VERSION;
+
+// CUDA 13.0 gave these two a parameter more, and cuda.h goes on declaring the old ones under the plain name.
+constexpr int kBeforeContextParameters = 12000;
+
+int VersionOf(std::string_view name) {
+  return name == "cuCtxGetDevice" || name == "cuCtxSynchronize" ? kBeforeContextParameters : kCudaVersion;
+}
 
 bool Initialise(const Driver& driver) {
   const CUresult result = driver.cuInit(0u);
@@ -37,7 +45,7 @@ Resolver::Resolver(const std::string& library) {
 void* Resolver::Find(const char* name) const noexcept {
   void* address = nullptr;
   CUdriverProcAddressQueryResult status = CU_GET_PROC_ADDRESS_SUCCESS;
-  const CUresult result = get_proc_address_(name, &address, kCudaVersion, CU_GET_PROC_ADDRESS_DEFAULT, &status);
+  const CUresult result = get_proc_address_(name, &address, VersionOf(name), CU_GET_PROC_ADDRESS_DEFAULT, &status);
   return result == CUDA_SUCCESS && status == CU_GET_PROC_ADDRESS_SUCCESS ? address : nullptr;
 }
 

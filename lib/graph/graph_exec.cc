@@ -4,13 +4,21 @@
 #include <string>
 #include <utility>
 
+#include "lib/attachments/executable_owners.h"
+#include "lib/attachments/hierarchy.h"
+#include "lib/attachments/use_scope.h"
 #include "lib/cleanup/deferred_cleanup.h"
 #include "lib/driver/driver.h"
 #include "lib/driver/status.h"
+#include "lib/graph/capture.h"
+#include "lib/graph/exec_node.h"
+#include "lib/graph/graph_builder.h"
 
 namespace holdfast {
 namespace {
 
+using attachments::StagedExecutableOwners;
+using attachments::UseScope;
 using driver::Check;
 using driver::GetDriver;
 
@@ -34,22 +42,11 @@ std::string Reason(const CUgraphExecUpdateResultInfo& info) {
   return "updating an executable: the driver's update result is " + std::to_string(static_cast<int>(info.result));
 }
 
-}  // namespace
-
-GraphExec::Record::~Record() {
-  if (raw != nullptr) {
-    driver::ReportCleanupFailure("cuGraphExecDestroy", GetDriver().cuGraphExecDestroy(raw), raw);
-    cleanup::DeferredCleanup::Process().OnSafeEntry();
-  }
-}
-
-GraphExec::GraphExec(const GraphDefinition& definition, unsigned long long flags)
-    : record_(std::make_shared<Record>()) {
-  cleanup::DeferredCleanup::Process().OnSafeEntry();
+CUgraphExec Instantiate(CUgraph source, unsigned long long flags) {
   CUDA_GRAPH_INSTANTIATE_PARAMS parameters{};
   parameters.flags = flags;
   CUgraphExec raw = nullptr;
-  const CUresult result = GetDriver().cuGraphInstantiateWithParams(&raw, definition.raw(), &parameters);
+  const CUresult result = GetDriver().cuGraphInstantiateWithParams(&raw, source, &parameters);
   Check("cuGraphInstantiateWithParams", result, Reason(parameters.result_out));
   if (parameters.result_out != CUDA_GRAPH_INSTANTIATE_SUCCESS) {
     if (raw != nullptr) {
@@ -57,25 +54,85 @@ GraphExec::GraphExec(const GraphDefinition& definition, unsigned long long flags
     }
     throw driver::DriverError("cuGraphInstantiateWithParams", CUDA_ERROR_UNKNOWN, Reason(parameters.result_out));
   }
-  record_->raw = raw;
+  return raw;
+}
+
+// Whether cuGraphExecNodeSetParams knows the kind.
+bool HasParametersInExecutables(CUgraphNodeType type) {
+  switch (type) {
+    case CU_GRAPH_NODE_TYPE_KERNEL:
+    case CU_GRAPH_NODE_TYPE_MEMCPY:
+    case CU_GRAPH_NODE_TYPE_MEMSET:
+    case CU_GRAPH_NODE_TYPE_HOST:
+    case CU_GRAPH_NODE_TYPE_GRAPH:
+    case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
+    case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
+      return true;
+    default:
+      return false;
+  }
+}
+
+void RequireStream(const StreamHandle& stream, const char* operation) {
+  if (stream == nullptr) {
+    throw std::invalid_argument(std::string(operation) + ": the stream is null");
+  }
+}
+
+}  // namespace
+
+GraphExec::GraphExec(const GraphDefinition& definition, unsigned long long flags)
+    : record_(std::make_shared<graph::ExecRecord>()) {
+  definition.RequireValid("GraphExec");
+  definition.box_->hierarchy().RequireWhole("GraphExec");
+  const UseScope scope(definition.box_->hierarchy(), "GraphExec");
+  const StagedExecutableOwners staged(*definition.box_);
+  record_->raw = Instantiate(definition.raw(), flags);
+  record_->owners = staged.owners();
 }
 
 void GraphExec::Launch(const StreamHandle& stream) const {
-  RequireOpen("Launch");
-  if (stream == nullptr) {
-    throw std::invalid_argument("GraphExec::Launch: the stream is null");
-  }
+  record_->RequireOpen("GraphExec::Launch");
+  RequireStream(stream, "GraphExec::Launch");
   Check("cuGraphLaunch", GetDriver().cuGraphLaunch(record_->raw, stream->raw()), "launching an executable");
 }
 
+void GraphExec::Upload(const StreamHandle& stream) const {
+  record_->RequireOpen("GraphExec::Upload");
+  RequireStream(stream, "GraphExec::Upload");
+  Check("cuGraphUpload", GetDriver().cuGraphUpload(record_->raw, stream->raw()), "uploading an executable");
+}
+
 void GraphExec::Update(const GraphDefinition& source) {
-  RequireOpen("Update");
-  cleanup::DeferredCleanup::Process().OnSafeEntry();
+  record_->RequireOpen("GraphExec::Update");
+  source.RequireValid("GraphExec::Update");
+  source.box_->hierarchy().RequireWhole("GraphExec::Update");
+  const UseScope scope(source.box_->hierarchy(), "GraphExec::Update");
+  const StagedExecutableOwners staged(*source.box_);
   CUgraphExecUpdateResultInfo info{};
   const CUresult result = GetDriver().cuGraphExecUpdate(record_->raw, source.raw(), &info);
   if (result != CUDA_SUCCESS) {
     throw driver::DriverError("cuGraphExecUpdate", result, Reason(info));
   }
+  // The old list is the driver's to let go of, now or when the last launch that needs it has ended.
+  record_->owners = staged.owners();
+}
+
+void GraphExec::Update(const GraphBuilder& source) {
+  record_->RequireOpen("GraphExec::Update");
+  Update(source.FinishedDefinition("GraphExec::Update"));
+}
+
+ExecNode GraphExec::Node(const GraphNode& node) const {
+  record_->RequireOpen("GraphExec::Node");
+  if (!node.IsValid()) {
+    throw std::logic_error("GraphExec::Node: the node has been destroyed or never was");
+  }
+  if (!HasParametersInExecutables(node.type())) {
+    throw std::invalid_argument("GraphExec::Node: a node of type " + std::to_string(static_cast<int>(node.type())) +
+                                " has no parameters that can be set in an executable");
+  }
+  return ExecNode(record_, node);
 }
 
 void GraphExec::Close() {
@@ -83,15 +140,10 @@ void GraphExec::Close() {
   if (raw == nullptr) {
     return;
   }
+  record_->owners = nullptr;
   const CUresult result = GetDriver().cuGraphExecDestroy(raw);
   cleanup::DeferredCleanup::Process().OnSafeEntry();
   Check("cuGraphExecDestroy", result, "closing an executable");
-}
-
-void GraphExec::RequireOpen(const char* operation) const {
-  if (record_->raw == nullptr) {
-    throw std::logic_error(std::string("GraphExec::") + operation + ": the executable has been closed");
-  }
 }
 
 }  // namespace holdfast

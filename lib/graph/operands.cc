@@ -40,6 +40,17 @@ MemoryOperand MemoryOperand::Host(void* address, OpaqueHandle owner) {
   return {Kind::kHost, reinterpret_cast<std::uintptr_t>(address), std::move(owner)};
 }
 
+MemoryOperand MemoryOperand::Array(const ArrayHandle& array) {
+  if (array == nullptr) {
+    throw std::invalid_argument("MemoryOperand::Array: the array is null");
+  }
+  return Array(array->raw(), array);
+}
+
+MemoryOperand MemoryOperand::Array(CUarray array, OpaqueHandle owner) {
+  return {Kind::kArray, reinterpret_cast<std::uintptr_t>(array), std::move(owner)};
+}
+
 HostCallback HostCallback::FromFunction(std::function<void()> function) {
   if (!function) {
     throw std::invalid_argument("HostCallback::FromFunction: the function is empty");
@@ -53,6 +64,7 @@ KernelArguments& KernelArguments::Add(const DeviceMemoryHandle& memory) {
     throw std::invalid_argument("KernelArguments::Add: the device memory is null");
   }
   const CUdeviceptr address = memory->address();
+  owners_.reserve(owners_.size() + 1);
   AddBytes(&address, sizeof address);
   return AddOwner(memory);
 }
@@ -76,9 +88,13 @@ std::vector<void*> KernelArguments::Pointers() const {
 
 void KernelArguments::AddBytes(const void* value, std::size_t size_bytes) {
   const std::size_t first = slots_.size();
+  // All room first: an argument is added whole or not at all.
+  first_slots_.reserve(first_slots_.size() + 1);
+  sizes_bytes_.reserve(sizes_bytes_.size() + 1);
   slots_.resize(first + (size_bytes + sizeof(Slot) - 1) / sizeof(Slot));
   std::memcpy(slots_[first].bytes, value, size_bytes);
   first_slots_.push_back(first);
+  sizes_bytes_.push_back(size_bytes);
 }
 
 }  // namespace holdfast

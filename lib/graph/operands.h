@@ -20,16 +20,38 @@ namespace holdfast {
 
 // One side of a copy, or the target of a memset.
 struct MemoryOperand {
-  enum class Kind { kDevice, kHost };
+  enum class Kind { kDevice, kHost, kArray };
 
   // Offsets are in bytes. The whole allocation is kept, not a view of it.
   static MemoryOperand Device(const DeviceMemoryHandle& memory, std::size_t offset_bytes = 0);
   static MemoryOperand Device(CUdeviceptr address, OpaqueHandle owner);
   static MemoryOperand Host(void* address, OpaqueHandle owner);
+  static MemoryOperand Array(const ArrayHandle& array);
+  static MemoryOperand Array(CUarray array, OpaqueHandle owner);
 
   Kind kind;
-  std::uintptr_t address;
+  std::uintptr_t address;  // of an array: its handle
   OpaqueHandle owner;
+};
+
+// Where in a side's memory a copy of many rows begins, and how its rows lie. Pitch and height are unused for arrays,
+// which know their own.
+struct CopySide {
+  MemoryOperand memory;
+  std::size_t x_bytes = 0;
+  std::size_t y = 0;            // rows
+  std::size_t z = 0;            // slices
+  std::size_t pitch_bytes = 0;  // from row to row; 0: the copy's width
+  std::size_t height = 0;       // rows in a slice; 0: the copy's height
+};
+
+// A copy of `depth` slices of `height` rows of `width_bytes`.
+struct CopyParameters {
+  CopySide destination;
+  CopySide source;
+  std::size_t width_bytes = 0;
+  std::size_t height = 1;
+  std::size_t depth = 1;
 };
 
 // A fill of `height` rows of `width_elements`, rows `pitch_bytes` apart (unused when height is 1).
@@ -39,6 +61,12 @@ struct MemsetParameters {
   std::size_t width_elements = 0;
   std::size_t height = 1;
   std::size_t pitch_bytes = 0;
+};
+
+// A fill with its target.
+struct FillParameters {
+  MemoryOperand destination;
+  MemsetParameters pattern;
 };
 
 // A function that runs on a driver thread at each launch. It must not call CUDA.
@@ -57,6 +85,8 @@ struct LaunchConfiguration {
   unsigned grid[3] = {1, 1, 1};
   unsigned block[3] = {1, 1, 1};
   unsigned shared_memory_bytes = 0;
+  unsigned cluster[3] = {0, 0, 0};  // blocks in a cluster; zeroes: no clusters of its own
+  bool cooperative = false;
 };
 
 // The arguments of a kernel. The driver copies their values when the node is made; the owners keep what the values
@@ -80,6 +110,7 @@ class KernelArguments {
 
   // One pointer a parameter, as cuLaunchKernel wants them; valid until the next Add.
   std::vector<void*> Pointers() const;
+  const std::vector<std::size_t>& sizes_bytes() const noexcept { return sizes_bytes_; }
   const std::vector<OpaqueHandle>& owners() const noexcept { return owners_; }
 
  private:
@@ -92,6 +123,7 @@ class KernelArguments {
 
   std::vector<Slot> slots_;
   std::vector<std::size_t> first_slots_;
+  std::vector<std::size_t> sizes_bytes_;
   std::vector<OpaqueHandle> owners_;
 };
 

@@ -1,9 +1,11 @@
 #include "lib/handles/resources.h"
 
+#include <stdexcept>
 #include <utility>
 
 #include "lib/driver/driver.h"
 #include "lib/driver/status.h"
+#include "lib/handles/handle_registry.h"
 
 namespace holdfast {
 namespace {
@@ -11,6 +13,8 @@ namespace {
 using driver::Check;
 using driver::GetDriver;
 using driver::ReportCleanupFailure;
+using Events = handles::HandleRegistry<Event>;
+using Kernels = handles::HandleRegistry<Kernel>;
 
 // Wraps a fresh driver object. If the handle cannot be allocated the object is destroyed again, so that a failure
 // leaves nothing behind.
@@ -56,10 +60,17 @@ void Stream::Synchronize() const {
 EventHandle Event::Create(unsigned flags) {
   CUevent raw = nullptr;
   Check("cuEventCreate", GetDriver().cuEventCreate(&raw, flags), "creating an event");
-  return Adopt<Event>([raw] { (void)GetDriver().cuEventDestroy(raw); }, raw);
+  EventHandle event = Adopt<Event>([raw] { (void)GetDriver().cuEventDestroy(raw); }, raw);
+  Events::Process().Add(event);
+  return event;
 }
 
-Event::~Event() { ReportCleanupFailure("cuEventDestroy", GetDriver().cuEventDestroy(raw_), raw_); }
+EventHandle Event::Find(CUevent raw) { return Events::Process().Find(raw); }
+
+Event::~Event() {
+  Events::Process().Remove(*this);
+  ReportCleanupFailure("cuEventDestroy", GetDriver().cuEventDestroy(raw_), raw_);
+}
 
 DeviceMemoryHandle DeviceMemory::Allocate(std::size_t size_bytes) {
   CUcontext context = nullptr;
@@ -74,6 +85,19 @@ DeviceMemory::~DeviceMemory() {
   ReportCleanupFailure("cuMemFree", GetDriver().cuMemFree(address_), reinterpret_cast<const void*>(address_));
 }
 
+ArrayHandle Array::Create(const CUDA_ARRAY3D_DESCRIPTOR& descriptor) {
+  CUcontext context = nullptr;
+  Check("cuCtxGetCurrent", GetDriver().cuCtxGetCurrent(&context), "creating an array");
+  CUarray raw = nullptr;
+  Check("cuArray3DCreate", GetDriver().cuArray3DCreate(&raw, &descriptor), "creating an array");
+  return Adopt<Array>([raw] { (void)GetDriver().cuArrayDestroy(raw); }, raw, descriptor, context);
+}
+
+Array::~Array() {
+  const CurrentContextScope scope(context_);
+  ReportCleanupFailure("cuArrayDestroy", GetDriver().cuArrayDestroy(raw_), raw_);
+}
+
 LibraryHandle Library::Load(const std::string& image) {
   CUlibrary raw = nullptr;
   Check("cuLibraryLoadData",
@@ -85,10 +109,17 @@ LibraryHandle Library::Load(const std::string& image) {
 Library::~Library() { ReportCleanupFailure("cuLibraryUnload", GetDriver().cuLibraryUnload(raw_), raw_); }
 
 KernelHandle Kernel::Find(LibraryHandle library, const std::string& name) {
+  if (library == nullptr) {
+    throw std::invalid_argument("Kernel::Find: the library is null");
+  }
   CUkernel raw = nullptr;
   Check("cuLibraryGetKernel", GetDriver().cuLibraryGetKernel(&raw, library->raw(), name.c_str()),
         "looking a kernel up");
-  return std::make_shared<const Kernel>(raw, std::move(library));
+  return Kernels::Process().FindOrAdd(std::make_shared<const Kernel>(raw, std::move(library)));
 }
+
+KernelHandle Kernel::Find(CUkernel raw) { return Kernels::Process().Find(raw); }
+
+Kernel::~Kernel() { Kernels::Process().Remove(*this); }
 
 }  // namespace holdfast

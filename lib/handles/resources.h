@@ -19,11 +19,13 @@ namespace holdfast {
 class Stream;
 class Event;
 class DeviceMemory;
+class Array;
 class Library;
 class Kernel;
 using StreamHandle = std::shared_ptr<const Stream>;
 using EventHandle = std::shared_ptr<const Event>;
 using DeviceMemoryHandle = std::shared_ptr<const DeviceMemory>;
+using ArrayHandle = std::shared_ptr<const Array>;
 using LibraryHandle = std::shared_ptr<const Library>;
 using KernelHandle = std::shared_ptr<const Kernel>;
 
@@ -48,6 +50,10 @@ class Stream {
 class Event {
  public:
   static EventHandle Create(unsigned flags = CU_EVENT_DISABLE_TIMING);
+
+  // The live handle that Create made for a raw event read back from the driver; null if there is none.
+  static EventHandle Find(CUevent raw);
+
   explicit Event(CUevent raw) noexcept : raw_(raw) {}
   ~Event();
   Event(const Event&) = delete;
@@ -80,6 +86,28 @@ class DeviceMemory {
   CUcontext context_;
 };
 
+// An array: memory with a layout of the driver's own, of one to three dimensions.
+class Array {
+ public:
+  // A descriptor of height 0 has one dimension, of depth 0 two (layers and cube maps: see cuArray3DCreate).
+  static ArrayHandle Create(const CUDA_ARRAY3D_DESCRIPTOR& descriptor);
+  Array(CUarray raw, const CUDA_ARRAY3D_DESCRIPTOR& descriptor, CUcontext context) noexcept
+      : raw_(raw), descriptor_(descriptor), context_(context) {}
+
+  // In the context that the array was made in, as DeviceMemory.
+  ~Array();
+  Array(const Array&) = delete;
+  Array& operator=(const Array&) = delete;
+
+  CUarray raw() const noexcept { return raw_; }
+  const CUDA_ARRAY3D_DESCRIPTOR& descriptor() const noexcept { return descriptor_; }
+
+ private:
+  CUarray raw_;
+  CUDA_ARRAY3D_DESCRIPTOR descriptor_;
+  CUcontext context_;
+};
+
 // A loaded code image (PTX text, cubin or fatbin).
 class Library {
  public:
@@ -98,8 +126,16 @@ class Library {
 // A kernel of a library, which it keeps loaded.
 class Kernel {
  public:
+  // While a handle of the kernel is alive, the same one. Throws std::invalid_argument for a null library.
   static KernelHandle Find(LibraryHandle library, const std::string& name);
+
+  // The live handle of a raw kernel read back from the driver; null if there is none.
+  static KernelHandle Find(CUkernel raw);
+
   Kernel(CUkernel raw, LibraryHandle library) noexcept : raw_(raw), library_(std::move(library)) {}
+  ~Kernel();
+  Kernel(const Kernel&) = delete;
+  Kernel& operator=(const Kernel&) = delete;
 
   CUkernel raw() const noexcept { return raw_; }
   const LibraryHandle& library() const noexcept { return library_; }

@@ -22,15 +22,35 @@ bool Resolve(Driver* driver, const char* name, void** function, std::string* err
   return false;
 }
 
-// The kernels of the facts do nothing.
+const fault::ModelControl* model = nullptr;
+
+// What the kernels of the facts do, where the driver is the model. Their PTX does the same on a GPU.
 void RunNothing(void**, const fault::LaunchShape&) {}
+
+void Store(void** parameters, const fault::LaunchShape&) {
+  **static_cast<unsigned int**>(parameters[0]) = *static_cast<unsigned int*>(parameters[1]);
+}
+
+void SetCondition(void** parameters, const fault::LaunchShape&) {
+  model->set_conditional(*static_cast<std::uint64_t*>(parameters[0]), *static_cast<unsigned int*>(parameters[1]));
+}
+
+void CountTo(void** parameters, const fault::LaunchShape&) {
+  const unsigned int count = ++**static_cast<unsigned int**>(parameters[1]);
+  const unsigned int limit = *static_cast<unsigned int*>(parameters[2]);
+  model->set_conditional(*static_cast<std::uint64_t*>(parameters[0]), count < limit ? 1 : 0);
+}
 
 void RegisterKernels(void* library) {
   void* symbol = ::dlsym(library, "holdfast_model_control");
   if (symbol == nullptr) return;
-  const auto* control = reinterpret_cast<fault::ModelControlFunction>(symbol)();
-  control->register_kernel("holdfast_arguments", &RunNothing);
-  control->register_kernel("holdfast_nothing", &RunNothing);
+  model = reinterpret_cast<fault::ModelControlFunction>(symbol)();
+  for (const char* name : {"holdfast_arguments", "holdfast_nothing", "holdfast_nothing_else"}) {
+    model->register_kernel(name, &RunNothing);
+  }
+  model->register_kernel("holdfast_store", &Store);
+  model->register_kernel("holdfast_set_condition", &SetCondition);
+  model->register_kernel("holdfast_count_to", &CountTo);
 }
 
 }  // namespace

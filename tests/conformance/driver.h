@@ -17,7 +17,13 @@ namespace holdfast::conformance {
   X(DeviceGet) X(DeviceGetCount) X(DeviceGetName) X(DevicePrimaryCtxRetain) X(DevicePrimaryCtxRelease)                \
   X(DevicePrimaryCtxReset) X(CtxGetCurrent) X(CtxSetCurrent) X(CtxSynchronize)                                        \
   X(StreamCreate) X(StreamDestroy) X(StreamSynchronize) X(StreamQuery) X(StreamWaitEvent) X(StreamIsCapturing)        \
-  X(StreamBeginCapture) X(StreamEndCapture) X(StreamGetCaptureInfo) X(ThreadExchangeStreamCaptureMode)                \
+  X(StreamGetFlags) X(StreamGetId) X(StreamGetPriority)                                                               \
+  X(StreamBeginCapture) X(StreamBeginCaptureToGraph) X(StreamEndCapture) X(StreamGetCaptureInfo)                      \
+  X(StreamUpdateCaptureDependencies) X(ThreadExchangeStreamCaptureMode) X(EventRecordWithFlags) X(EventElapsedTime)   \
+  X(LaunchKernelEx) X(MemcpyHtoDAsync) X(MemcpyDtoHAsync) X(MemcpyDtoDAsync) X(MemcpyAsync) X(MemsetD8Async)          \
+  X(MemsetD16Async) X(MemsetD32Async) X(MemsetD2D8Async) X(MemAllocAsync) X(MemFreeAsync) X(MemHostAlloc)             \
+  X(GraphMemcpyNodeGetParams) X(GraphEventWaitNodeGetEvent) X(GraphMemAllocNodeGetParams)                             \
+  X(GraphMemFreeNodeGetParams)                                                                                        \
   X(EventCreate) X(EventDestroy) X(EventQuery) X(EventRecord) X(EventSynchronize) X(LaunchHostFunc) X(LaunchKernel)   \
   X(MemAlloc) X(MemFree) X(MemAllocHost) X(MemFreeHost) X(MemcpyDtoH) X(MemcpyHtoD) X(MemsetD8)                       \
   X(PointerGetAttribute) X(ModuleLoadData) X(ModuleUnload) X(ModuleGetFunction) X(FuncGetParamInfo)                   \
@@ -31,6 +37,15 @@ namespace holdfast::conformance {
   X(GraphInstantiateWithFlags) X(GraphInstantiateWithParams) X(GraphExecDestroy) X(GraphLaunch) X(GraphUpload)        \
   X(GraphExecUpdate) X(GraphExecHostNodeSetParams) X(GraphExecMemsetNodeSetParams) X(GraphExecChildGraphNodeSetParams)\
   X(GraphNodeSetEnabled) X(GraphNodeGetEnabled)                                                                       \
+  X(GraphAddMemFreeNode) X(GraphMemcpyNodeSetParams) X(GraphKernelNodeSetParams) X(GraphKernelNodeGetAttribute)       \
+  X(GraphKernelNodeSetAttribute) X(GraphKernelNodeCopyAttributes) X(GraphExecNodeSetParams)                           \
+  X(GraphExecKernelNodeSetParams) X(GraphExecMemcpyNodeSetParams) X(GraphExecGetFlags) X(GraphDebugDotPrint)          \
+  X(GraphNodeGetDependentNodes)                                                                                       \
+  X(DeviceGraphMemTrim) X(DeviceGetGraphMemAttribute) X(DeviceSetGraphMemAttribute)                                   \
+  X(ArrayCreate) X(Array3DCreate) X(ArrayDestroy) X(ArrayGetDescriptor) X(Array3DGetDescriptor)                       \
+  X(Memcpy2D) X(Memcpy2DAsync) X(Memcpy3D) X(Memcpy3DAsync) X(MemAllocPitch) X(MemGetAddressRange)                    \
+  X(MemHostGetDevicePointer) X(FuncGetAttribute) X(FuncSetAttribute) X(KernelGetAttribute) X(KernelSetAttribute)      \
+  X(KernelGetParamInfo) X(KernelGetLibrary) X(LaunchCooperativeKernel)                                                \
   X(UserObjectCreate) X(UserObjectRetain) X(UserObjectRelease) X(GraphRetainUserObject) X(GraphReleaseUserObject)     \
   X(GetProcAddress)
 // clang-format on

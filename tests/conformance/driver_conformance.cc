@@ -33,7 +33,9 @@ constexpr char kFieldMark = '\x1f';
 std::vector<Fact> AllFacts() {
   std::vector<Fact> all;
   for (const auto& make : {&UserObjectFacts, &UserObjectMisuseFacts, &CallbackFacts, &NodeFacts, &GraphFacts,
-                           &ExecutableFacts, &CaptureFacts, &ContextFacts}) {
+                           &ExecutableFacts, &CaptureFacts, &CaptureWorkFacts, &CaptureBranchFacts, &CaptureGraphFacts,
+                           &CaptureRuleFacts, &ExecutableNodeFacts, &GraphShapeFacts, &ConditionalFacts,
+                           &MemoryNodeFacts, &CopyFacts, &KernelNodeFacts, &ContextFacts}) {
     for (Fact& fact : make()) all.push_back(std::move(fact));
   }
   return all;

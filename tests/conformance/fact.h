@@ -68,6 +68,16 @@ std::vector<Fact> NodeFacts();
 std::vector<Fact> GraphFacts();
 std::vector<Fact> ExecutableFacts();
 std::vector<Fact> CaptureFacts();
+std::vector<Fact> CaptureWorkFacts();
+std::vector<Fact> CaptureBranchFacts();
+std::vector<Fact> CaptureGraphFacts();
+std::vector<Fact> CaptureRuleFacts();
+std::vector<Fact> ExecutableNodeFacts();
+std::vector<Fact> GraphShapeFacts();
+std::vector<Fact> ConditionalFacts();
+std::vector<Fact> MemoryNodeFacts();
+std::vector<Fact> CopyFacts();
+std::vector<Fact> KernelNodeFacts();
 std::vector<Fact> ContextFacts();
 
 // A payload that notes when and where its destructor ran.

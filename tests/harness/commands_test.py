@@ -118,7 +118,7 @@ class CommonTest(CommandTest):
     def test_commands_that_are_not_built_yet_are_not_listed(self) -> None:
         tree = self.tree()
         text = tree.holdfast("--help").out
-        for command in ("sweep", "explore", "fuzz", "exec", "replay", "gate"):
+        for command in ("explore", "exec", "replay", "gate"):
             self.assertNotIn(f"\n  {command} ", text)
             self.assert_ended(tree.holdfast(command), 2, f"unknown command {command}")
 
@@ -136,6 +136,49 @@ class ListTest(CommandTest):
         self.assertEqual(
             (["stress"], ["only"], "scenarios/S1.b.cc"), (second["suites"], second["variants"], second["file"])
         )
+
+    def with_coverage(self, *scenarios: dict[str, Any]) -> FakeTree:
+        tree = self.tree(*scenarios)
+        table = (
+            "# said\nA1\tthe first\tcovered\nIH-01\tthe second\tcovered\nER-04\tthe third\tthe compiler sees to it\n"
+        )
+        tree.file("scenarios/behaviours.tsv", table.encode())
+        tree.file("tests/covers.tsv", b"//tests/lib/graph:graph_test#Graph.Adds\tA1 D-12\n")
+        return tree
+
+    def test_tests_that_cover_something_are_among_the_entries(self) -> None:
+        tree = self.with_coverage(scenario("A1.a", covers=["A1"]))
+        first, second = json.loads(tree.holdfast("list", "--json").out)
+        self.assertEqual(("scenario", "test"), (first["kind"], second["kind"]))
+        self.assertEqual(
+            ("//tests/lib/graph:graph_test#Graph.Adds", ["A1", "D-12"], [], []),
+            tuple(second[key] for key in ("name", "covers", "catches", "suites")),
+        )
+        self.assertEqual(1, len(json.loads(tree.holdfast("list", "--json", "A1*").out)), "a name selects scenarios")
+
+    def test_coverage_tells_by_what_each_behaviour_is_covered(self) -> None:
+        tree = self.with_coverage(scenario("A1.a", covers=["A1"]))
+        self.assertEqual(
+            {
+                "A1": {
+                    "what": "the first",
+                    "by": ["A1.a", "//tests/lib/graph:graph_test#Graph.Adds"],
+                    "reason": "",
+                },
+                "IH-01": {"what": "the second", "by": [], "reason": ""},
+                "ER-04": {"what": "the third", "by": [], "reason": "the compiler sees to it"},
+            },
+            json.loads(tree.holdfast("list", "--coverage", "--json").out),
+        )
+        answer = tree.holdfast("list", "--coverage")
+        self.assert_ended(answer, 0, "3 behaviours, 1 of them not covered")
+        self.assertRegex(answer.out, r"(?m)^IH-01 +the second +NOT COVERED$")
+        self.assertRegex(answer.out, r"(?m)^ER-04 +the third +none: the compiler sees to it$")
+        self.assert_ended(tree.holdfast("list", "--coverage", "A1*"), 2, "leave names and --filter out")
+        tree.file("scenarios/behaviours.tsv", b"A1\tthe first\n")
+        self.assert_ended(tree.holdfast("list", "--coverage"), 3, "behaviours.tsv, line 1: not 3 columns")
+        (self.root / "scenarios/behaviours.tsv").unlink()
+        self.assert_ended(tree.holdfast("list", "--coverage"), 3, "there is no scenarios/behaviours.tsv")
 
     def test_words_and_filters_select(self) -> None:
         tree = self.tree(scenario("A1.a"), scenario("S1.b", suites=["stress"]))
@@ -242,6 +285,39 @@ class SelftestTest(CommandTest):
             "no scenario claims the seeded bug stray",
             "the build of early lacks the scenario A1.a",
         )
+
+    def test_a_sweep_scenario_is_swept_for_its_claim(self) -> None:
+        sweep = scenario("sweep.a", catches=["early"], suites=["sweep"], operation=[["cuCreate", "creation"]] * 3)
+        tree = self.tree(sweep)
+        self.with_bug(tree, "early", {**sweep, "breaks": ["cuCreate before 2"]})
+        answer, report = self.selftest(tree, "--jobs=1")
+        self.assert_ended(answer, 0, "1 of 1 claims hold", "1 passed, 0 failed, 0 skipped")
+        self.assertEqual(["contract"], report["detection"][0]["kinds"])
+        self.with_bug(tree, "early", sweep)
+        self.assert_ended(tree.holdfast(*SELFTEST), 1, "MISSED early by sweep.a")
+
+    def with_fuzz_bug(self, tree: FakeTree, bug: str, fails_by: str) -> None:
+        shared = tree.file(f"fuzz/{bug}/bug", fails_by.encode()).parent
+        command = ["env", f"SCRIPTED_FUZZER={shared}", sys.executable, str(TESTS / "scripted_fuzzer.py")]
+        tree.program(f"scenarios/bugs/{bug}_fuzz_runner", command)
+
+    def test_the_fuzzer_has_to_find_its_bugs_and_to_shrink_them(self) -> None:
+        tree = self.tree(scenario("A1.a", catches=["early"]))
+        self.with_bug(tree, "early", scenario("A1.a", "finds"))
+        self.with_fuzz_bug(tree, "early", "contract")
+        self.with_fuzz_bug(tree, "forgetful", "crash")
+        answer, report = self.selftest(tree)
+        self.assert_ended(answer, 0, "3 of 3 claims hold")
+        self.assertEqual(
+            [("early", "A1.a"), ("early", "fuzz"), ("forgetful", "fuzz")],
+            [(cell["bug"], cell["scenario"]) for cell in report["detection"]],
+        )
+        self.assertRegex(answer.out, r"(?m)^forgetful +crash$")
+        self.with_fuzz_bug(tree, "early", "once")
+        _, report = self.selftest(tree, "--filter=fuzz", "ear*")
+        (cell,) = report["detection"]
+        self.assertFalse(cell["caught"])
+        self.assertIn("shrunk to 40 operations, and 8 are the most (it did not happen again", cell["reason"])
 
     def test_bugs_and_scenarios_can_be_named(self) -> None:
         tree = self.tree(scenario("A1.a", catches=["early"]), scenario("A2.b", catches=["lost"]))

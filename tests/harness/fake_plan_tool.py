@@ -7,6 +7,8 @@ import json
 import sys
 from typing import Any, NoReturn
 
+_CONDITIONS = ("nth", "after", "step", "count", "thread")
+
 
 def _refuse(sentence: str) -> NoReturn:
     print(f"holdfast: {sentence}", file=sys.stderr)
@@ -22,7 +24,9 @@ def _checked(rule: dict[str, Any], place: str) -> dict[str, Any]:
 def _rule(text: str, place: str) -> dict[str, Any]:
     site, _, rest = text.partition(":")
     fields = [field.partition("=") for field in rest.split(",") if field]
-    return _checked({"site": site, "do": {key: value or True for key, _, value in fields}}, place)
+    when = {key: value for key, _, value in fields if value and key in _CONDITIONS}
+    action = {key: value or True for key, _, value in fields if not value or key not in _CONDITIONS}
+    return _checked({"site": site, **({"when": when} if when else {}), "do": action}, place)
 
 
 def main() -> None:

@@ -6,6 +6,10 @@
     waits    says that it runs by making the file `HOLDFAST_EVENTS`.waiting, and waits to be killed
 
 `seed-decides` finds something in about every second run, depending on the seed alone.
+
+With `operation`, a list of calls [site, kind], it makes these in one step, and stops at the first that fails. Then it
+makes the calls that `rollback` has for the site, and fires no rule of its own plan. `breaks` lists the failures that
+are a finding, as "site before 2", "site after 1": the how manieth call of the site failed how.
 """
 
 from __future__ import annotations
@@ -44,6 +48,54 @@ def _fire(rules: list[dict[str, Any]], wanted: list[str]) -> None:
             _emit("fault", rule=index, **fields)
 
 
+class _Operation:
+    """The calls of one step, as a shim would count and fail them."""
+
+    def __init__(self, rules: list[dict[str, Any]]) -> None:
+        self._rules = rules
+        self.visits: dict[str, int] = {}
+        self.kinds: dict[str, str] = {}
+        self.failures: list[str] = []
+
+    def call(self, site: str, kind: str) -> bool:
+        """Whether the call succeeded."""
+        self.kinds[site] = kind
+        self.visits[site] = self.visits.get(site, 0) + 1
+        for index, rule in enumerate(self._rules):
+            when = rule.get("when", {})
+            fires = int(when.get("after", "0")) < self.visits[site] and when.get("nth") in (
+                None,
+                str(self.visits[site]),
+            )
+            if rule["site"] != site or when.get("step") != "operation" or not fires:
+                continue
+            how = "after" if "after" in rule["do"] else "before"
+            self.failures.append(f"{site} {how} {self.visits[site]}")
+            fields = {"site": site, "ordinal": self.visits[site], "thread": "main", "result": rule["do"].get("return")}
+            _emit("fault", rule=index, action="return", **fields)
+            return False
+        return True
+
+    def tell(self) -> None:
+        for site, count in self.visits.items():
+            kind = self.kinds[site]
+            marks = {"before": kind != "own", "after": kind in ("release", "work", "wait")}
+            fields = {"kind": kind, "reason": f"the reason of {kind}", **marks}
+            _emit("visits", step="operation", thread="main", site=site, count=count, **fields)
+
+
+def _operate(scenario: dict[str, Any], rules: list[dict[str, Any]]) -> list[str]:
+    """Which calls of the operation failed how."""
+    operation = _Operation(rules)
+    for site, kind in scenario["operation"]:
+        if not operation.call(site, kind):
+            for next_site, next_kind in scenario.get("rollback", {}).get(site, []):
+                operation.call(next_site, next_kind)
+            break
+    operation.tell()
+    return operation.failures
+
+
 def _run(scenario: dict[str, Any]) -> int:
     _emit("start", scenario=scenario["scenario"], variant="only")
     does = scenario.get("does", "passes")
@@ -52,7 +104,12 @@ def _run(scenario: dict[str, Any]) -> int:
         while True:
             signal.pause()
     with open(os.environ["HOLDFAST_PLAN"]) as file:
-        _fire(json.load(file)["rules"], scenario.get("sites", []))
+        rules = json.load(file)["rules"]
+    failures = _operate(scenario, rules) if "operation" in scenario else []
+    if any(failure in scenario.get("breaks", []) for failure in failures):
+        does = "finds"
+    if not failures:
+        _fire(rules, scenario.get("sites", []))
     _emit("oracle", name="ran")
     if does == "seed-decides":
         does = "finds" if int(os.environ["HOLDFAST_SEED"], 16) % 2 else "passes"

@@ -323,6 +323,154 @@ TEST_F(LedgerTest, ReportsTheMisuseOfADeadExecutable) {
   EXPECT_EQ(TakeKinds(), Kinds({"double-destroy"}));
 }
 
+TEST_F(LedgerTest, KnowsTheChildrenOfACloneOnceTheirNodeIsFound) {
+  Create(kObject, 1);
+  ledger_.GraphCreated(kGraph);
+  ledger_.GraphCreated(0x400);
+  Retain(0x400, kObject, 1);
+  ledger_.GraphEmbedded(kGraph, kNode, 0x400, /*moved=*/false);
+  ledger_.GraphCloned(kClone, kGraph);
+  ledger_.NodeFoundInClone(kClone, kNode, 0x21);
+  ledger_.ChildSeen(0x21, 0x301);
+  ReleaseFromGraph(0x301, kObject);
+  ExpectQuiet();
+  ReleaseFromGraph(0x301, kObject);
+  EXPECT_EQ(TakeKinds(), Kinds({"over-release"}));
+  DestroyGraph(kClone);
+  ledger_.UseGraph(0x301, "cuGraphGetNodes");
+  EXPECT_EQ(TakeKinds(), Kinds({"use-after-destroy"}));
+}
+
+TEST_F(LedgerTest, KnowsTheGrandchildrenOfAnEmbeddedGraph) {
+  Create(kObject, 1);
+  for (const Handle graph : {kGraph, Handle{0x400}, Handle{0x500}}) ledger_.GraphCreated(graph);
+  Retain(0x500, kObject, 1);
+  ledger_.GraphEmbedded(0x400, 0x12, 0x500, /*moved=*/false);
+  ledger_.GraphEmbedded(kGraph, kNode, 0x400, /*moved=*/false);
+  ledger_.ChildSeen(kNode, kChild);
+  ledger_.NodeFoundInClone(kChild, 0x12, 0x22);
+  ledger_.ChildSeen(0x22, 0x302);
+  ReleaseFromGraph(0x302, kObject);
+  ExpectQuiet();
+  ReleaseFromGraph(0x302, kObject);
+  EXPECT_EQ(TakeKinds(), Kinds({"over-release"}));
+}
+
+TEST_F(LedgerTest, MakesNoRootOfABodyThatWasCapturedInto) {
+  ledger_.GraphCreated(kGraph);
+  const std::array<Handle, 1> bodies = {0x501};
+  ledger_.BodiesMade(kGraph, kNode, bodies);
+  ledger_.CaptureToGraphBegan(kStream, 0x501);
+  ledger_.CaptureEnded(kStream, 0x501);
+  EXPECT_EQ(ledger_.live().graphs, 1U);
+  ledger_.CaptureToGraphBegan(kStream, 0x501);
+  ledger_.CaptureEnded(kStream, 0);  // the subject has the graph, told or not
+  ExpectQuiet();
+  EXPECT_EQ(ledger_.live().graphs, 1U);
+}
+
+// ---- what a fault keeps ----
+
+TEST_F(LedgerTest, CountsAnObjectAsKeptWhoseReleaseAFaultFailed) {
+  const ObjectId id = Create(kObject, 1);
+  ledger_.ObjectReleaseKept(kObject, 1);
+  EXPECT_EQ(ledger_.live().user_objects, 0U);
+  EXPECT_EQ(ledger_.live().kept_user_objects, 1U);
+  Die(id);
+  EXPECT_EQ(ledger_.live().kept_user_objects, 0U);
+}
+
+TEST_F(LedgerTest, CountsAnObjectAsAliveWhileAnythingElseHoldsIt) {
+  Create(kObject, 2);
+  ledger_.GraphCreated(kGraph);
+  Retain(kGraph, kObject, 1);
+  ledger_.ObjectReleaseKept(kObject, 1);
+  EXPECT_EQ(ledger_.live().user_objects, 1U) << "the subject has another reference, and so has the graph";
+  Release(kObject, 1);
+  EXPECT_EQ(ledger_.live().user_objects, 1U) << "the graph has one";
+  ReleaseFromGraph(kGraph, kObject);
+  EXPECT_EQ(ledger_.live().user_objects, 0U);
+  EXPECT_EQ(ledger_.live().kept_user_objects, 1U);
+}
+
+TEST_F(LedgerTest, ForgivesOnlyTheObjectWhoseReleaseFailed) {
+  Create(kObject, 1);
+  Create(kOther, 1);
+  ledger_.GraphCreated(kGraph);
+  Retain(kGraph, kObject, 1, /*move=*/true);
+  Retain(kGraph, kOther, 1, /*move=*/true);
+  ledger_.GraphReleaseKept(kGraph, kObject, 1);
+  EXPECT_EQ(ledger_.live().user_objects, 1U);
+  EXPECT_EQ(ledger_.live().kept_user_objects, 1U);
+  ledger_.GraphCloned(kClone, kGraph);
+  EXPECT_EQ(ledger_.live().user_objects, 2U) << "the clone's reference is one like any other";
+  DestroyGraph(kClone);
+  EXPECT_EQ(ledger_.live().user_objects, 1U);
+}
+
+TEST_F(LedgerTest, KeepsAGraphWithAllBelowItAndWhatTheyHold) {
+  Create(kObject, 1);
+  Create(kOther, 1);
+  ledger_.GraphCreated(kGraph);
+  ledger_.GraphCreated(kChild);
+  Retain(kChild, kObject, 1, /*move=*/true);
+  Retain(kGraph, kOther, 1, /*move=*/true);
+  ledger_.GraphEmbedded(kGraph, kNode, kChild, /*moved=*/true);
+  ledger_.GraphDestroyKept(kGraph);
+  const LiveCounts counts = ledger_.live();
+  EXPECT_EQ(counts.graphs, 0U);
+  EXPECT_EQ(counts.user_objects, 0U);
+  EXPECT_EQ(counts.kept_user_objects, 2U);
+  EXPECT_EQ(counts.kept_others, 1U);
+  DestroyGraph(kGraph);
+  ExpectQuiet();
+  EXPECT_EQ(ledger_.live().kept_others, 0U);
+}
+
+TEST_F(LedgerTest, KeepsWhatAnExecutableHeldWhenItWasMadeOrUpdated) {
+  constexpr Handle kExecutable = 0x7;
+  Create(kObject, 1);
+  Create(kOther, 1);
+  ledger_.GraphCreated(kGraph);
+  Retain(kGraph, kObject, 1, /*move=*/true);
+  ledger_.ExecutableMade(kExecutable, kGraph);
+  ledger_.GraphCreated(kClone);
+  Retain(kClone, kOther, 1, /*move=*/true);
+  ledger_.DestroyKept(Resource::kExecutable, kExecutable);
+  EXPECT_EQ(ledger_.live().user_objects, 2U) << "the graphs hold them";
+  DestroyGraph(kGraph);
+  EXPECT_EQ(ledger_.live().kept_user_objects, 1U);
+  ledger_.ExecutableUpdated(kExecutable, kClone);
+  DestroyGraph(kClone);
+  EXPECT_EQ(ledger_.live().user_objects, 1U) << "the update dropped the first, and nothing holds it: it leaked";
+  EXPECT_EQ(ledger_.live().kept_user_objects, 1U);
+}
+
+TEST_F(LedgerTest, KeepsTheGraphThatAKeptStreamIsCapturing) {
+  Create(kObject, 1);
+  ledger_.Created(Resource::kStream, kStream);
+  ledger_.CaptureBegan(kStream);
+  ledger_.CaptureSeen(kStream, kGraph);
+  Retain(kGraph, kObject, 1, /*move=*/true);
+  ledger_.DestroyKept(Resource::kStream, kStream);
+  const LiveCounts counts = ledger_.live();
+  EXPECT_EQ(counts.resources[static_cast<std::size_t>(Resource::kStream)], 0U);
+  EXPECT_EQ(counts.user_objects, 0U);
+  EXPECT_EQ(counts.kept_user_objects, 1U);
+}
+
+TEST_F(LedgerTest, CountsAKeptResourceApartUntilItIsDestroyed) {
+  ledger_.Created(Resource::kEvent, 0x7);
+  ledger_.Created(Resource::kEvent, 0x8);
+  ledger_.DestroyKept(Resource::kEvent, 0x7);
+  ledger_.DestroyKept(Resource::kEvent, 0x9);  // never seen
+  EXPECT_EQ(ledger_.live().resources[static_cast<std::size_t>(Resource::kEvent)], 1U);
+  EXPECT_EQ(ledger_.live().kept_others, 1U);
+  ledger_.EndDestroy(Resource::kEvent, ledger_.BeginDestroy(Resource::kEvent, 0x7), true);
+  EXPECT_EQ(ledger_.live().resources[static_cast<std::size_t>(Resource::kEvent)], 1U);
+  EXPECT_EQ(ledger_.live().kept_others, 0U);
+}
+
 TEST_F(LedgerTest, TellsAnObjectFromTheNextOneWithItsHandle) {
   ledger_.GraphCreated(kGraph);
   const ObjectId first = Create(kObject, 1);

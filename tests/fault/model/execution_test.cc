@@ -1,5 +1,6 @@
 // What executables run: order, parameters as they were at the launch, contents of memory, kernels, events.
 #include <array>
+#include <cstddef>
 #include <cstring>
 #include <mutex>
 #include <string>
@@ -216,7 +217,7 @@ TEST_F(ExecutionTest, ArgumentsInOneBuffer) {
     CUdeviceptr target;
     std::uint32_t amount;
   } block{memory_, 5};
-  std::size_t bytes = sizeof(block);
+  std::size_t bytes = offsetof(decltype(block), amount) + sizeof(block.amount);  // a longer buffer is refused
   void* extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &block, CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes, CU_LAUNCH_PARAM_END};
   ASSERT_EQ(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream_, nullptr, extra), CUDA_SUCCESS);
   ASSERT_EQ(cuStreamSynchronize(stream_), CUDA_SUCCESS);

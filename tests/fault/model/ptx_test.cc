@@ -64,5 +64,12 @@ TEST(PtxTest, BrokenTextIsRefused) {
   }
 }
 
+TEST(PtxTest, TargetIsANumberOrNone) {
+  EXPECT_EQ(PtxTarget(".version 7.0\n.target sm_70\n"), 70);
+  EXPECT_EQ(PtxTarget(".version 8.0\n// .target sm_50\n.target sm_90a, debug\n"), 90);
+  EXPECT_EQ(PtxTarget(".version 7.0\n.target texmode\n"), 0);
+  EXPECT_EQ(PtxTarget(".version 7.0\n"), 0);
+}
+
 }  // namespace
 }  // namespace holdfast::fault::model

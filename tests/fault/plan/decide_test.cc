@@ -83,6 +83,24 @@ TEST(Decide, AsksForTheContextAndTheStep) {
   EXPECT_EQ(table.Decide(visit, memory), -1);
 }
 
+TEST(Decide, CountsFromTheStepWhereARuleSaysSo) {
+  const DecisionTable table = TableOf({Launch("nth=2,step=warm,count=step"), Launch("after=3,step=warm,count=step")});
+  ThreadMemory memory = table.NewMemory();
+  const auto decide = [&](std::uint64_t ordinal, std::uint64_t ordinal_in_step, StepId step) {
+    Visit visit = VisitOf("cuGraphLaunch", ordinal);
+    visit.ordinal_in_step = ordinal_in_step;
+    visit.step = step;
+    return table.Decide(visit, memory);
+  };
+  const StepId warm = table.FindStep("warm");
+  EXPECT_EQ(decide(2, 1, warm), -1);
+  EXPECT_EQ(decide(9, 2, warm), 0);
+  EXPECT_EQ(decide(10, 2, kNoStep), -1);
+  EXPECT_EQ(decide(11, 3, warm), -1);
+  EXPECT_EQ(decide(12, 4, warm), 1);
+  EXPECT_EQ(decide(13, 2, warm), 0) << "the step was announced again";
+}
+
 TEST(Decide, DrawsTheSameForTheSameSeed) {
   const auto draws = [](std::uint64_t seed, ThreadName thread) {
     return FiringOrdinals(TableOf({Launch("probability=1/4")}, seed), 400, thread);

@@ -194,6 +194,21 @@ TEST(Load, SeesARuleThatAnEarlierOneLeavesNothingTo) {
   EXPECT_NO_THROW(Loaded(pair(R"({"thread": "main"})", R"({"thread": "subject"})")));
 }
 
+TEST(Load, TellsTheTwoWaysToCountApart) {
+  const std::string action = R"("do": {"return": "CUDA_ERROR_UNKNOWN"}})";
+  const auto pair = [&](const std::string& first, const std::string& second) {
+    const std::string start = R"({"site": "cuInit", "when": {"step": "s", )";
+    return start + first + "}, " + action + ", " + start + second + "}, " + action;
+  };
+  const std::string third = R"("nth": 3)", third_in_step = R"("nth": 3, "count": "step")";
+  EXPECT_NO_THROW(Loaded(pair(third, third_in_step)));
+  EXPECT_NO_THROW(Loaded(pair(third_in_step, third)));
+  EXPECT_THROW(Loaded(pair(third_in_step, third_in_step)), PlanError);
+  EXPECT_THROW(Loaded(R"({"site": "cuInit", "when": {"step": "s"}, )" + action + ", " +
+                      R"({"site": "cuInit", "when": {"step": "s", "nth": 3, "count": "step"}, )" + action),
+               PlanError);
+}
+
 TEST(Sites, AreFoundByAnyOfTheirNames) {
   EXPECT_EQ(SiteName(FindSite("cuMemAlloc_v2")), "cuMemAlloc");
   EXPECT_EQ(SiteName(FindSite("cuMemcpyHtoD_v2_ptds")), "cuMemcpyHtoD");

@@ -49,6 +49,16 @@ TEST(OneLine, TellsTheTwoMeaningsOfAfterApart) {
             R"("do":{"return":"CUDA_ERROR_UNKNOWN","after":true}}]})");
 }
 
+TEST(OneLine, CountsFromAStep) {
+  EXPECT_EQ(Normalised("cuGraphAddHostNode:nth=2,step=operation,count=step,return=CUDA_ERROR_OUT_OF_MEMORY"),
+            R"({"version":1,"rules":[{"site":"cuGraphAddHostNode","when":{"nth":2,"step":"operation","count":"step"},)"
+            R"("do":{"return":"CUDA_ERROR_OUT_OF_MEMORY"}}]})");
+  EXPECT_EQ(Normalised("cuGraphDestroy:after=1,step=operation,count=step,return=CUDA_ERROR_LAUNCH_FAILED,after"),
+            R"({"version":1,"rules":[{"site":"cuGraphDestroy","when":{"after":1,"step":"operation","count":"step"},)"
+            R"("do":{"return":"CUDA_ERROR_LAUNCH_FAILED","after":true}}]})");
+  ExpectRefusedAt("cuInit:nth=1,count=step,return=CUDA_ERROR_UNKNOWN", "--fault[0]/when/count");
+}
+
 TEST(OneLine, SaysWhatReleasesACall) {
   EXPECT_EQ(Normalised("cuGraphLaunch:nth=1,hold=step:go"),
             R"({"version":1,"rules":[{"site":"cuGraphLaunch","when":{"nth":1},"do":{"hold":{"step":"go"}}}]})");

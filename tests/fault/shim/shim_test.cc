@@ -100,9 +100,11 @@ TEST(Faults, KeepTheBooksRightWhenADestroyNeverHappened) {
         CUgraph graph = nullptr;
         EXPECT_EQ(CALL(shim, cuGraphCreate)(&graph, 0), CUDA_SUCCESS);
         EXPECT_EQ(CALL(shim, cuGraphDestroy)(graph), CUDA_ERROR_NOT_PERMITTED);
-        EXPECT_EQ(shim.control().live().graphs, 1U);
+        EXPECT_EQ(shim.control().live().graphs, 0U);  // the fault's doing, and no leak
+        EXPECT_EQ(shim.control().live().kept_others, 1U);
+        EXPECT_EQ(shim.control().release_faults(), 1U);
         EXPECT_EQ(CALL(shim, cuGraphDestroy)(graph), CUDA_SUCCESS);  // no double destroy
-        EXPECT_EQ(shim.control().live().graphs, 0U);
+        EXPECT_EQ(shim.control().live().kept_others, 0U);
       });
   EXPECT_EQ(result.Count({R"("event":"finding")"}), 0);
 }
@@ -126,6 +128,108 @@ TEST(Faults, CountTheCallsOfEachThread) {
   for (const char* thread : {"main", "subject-1", "subject-7"}) {
     EXPECT_EQ(result.Count({R"("thread":")" + std::string(thread) + "\"", R"("ordinal":2)"}), 1) << thread;
   }
+}
+
+TEST(Faults, CountFromTheStepWhereARuleSaysSo) {
+  RunGoodSubject({"cuInit:nth=2,step=operation,count=step,return=CUDA_ERROR_NO_DEVICE"}, [](LoadedShim& shim) {
+    EXPECT_EQ(CALL(shim, cuInit)(0), CUDA_SUCCESS);
+    for (int round = 0; round < 2; ++round) {
+      shim.control().announce_step("operation");
+      EXPECT_EQ(CALL(shim, cuInit)(0), CUDA_SUCCESS);
+      EXPECT_EQ(CALL(shim, cuInit)(0), CUDA_ERROR_NO_DEVICE);
+      EXPECT_EQ(CALL(shim, cuInit)(0), CUDA_SUCCESS);
+    }
+    shim.control().announce_step("after-operation");
+    EXPECT_EQ(CALL(shim, cuInit)(0), CUDA_SUCCESS);
+    EXPECT_EQ(CALL(shim, cuInit)(0), CUDA_SUCCESS);
+  });
+}
+
+TEST(Faults, OfReleasesKeepWhatTheyHeld) {
+  RunGoodSubject({"cuUserObjectRelease:nth=1,return=CUDA_ERROR_NOT_PERMITTED",
+                  "cuUserObjectRelease:nth=2,return=CUDA_ERROR_LAUNCH_FAILED,after",
+                  "cuGraphReleaseUserObject:nth=1,return=CUDA_ERROR_NOT_PERMITTED"},
+                 [](LoadedShim& shim) {
+                   const auto create = [&] {
+                     CUuserObject object = nullptr;
+                     CALL(shim, cuUserObjectCreate)
+                     (
+                         &object, nullptr, [](void*) {}, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC);
+                     return object;
+                   };
+                   EXPECT_EQ(CALL(shim, cuUserObjectRelease)(create(), 1), CUDA_ERROR_NOT_PERMITTED);
+                   EXPECT_EQ(shim.control().live().kept_user_objects, 1U);
+                   EXPECT_EQ(CALL(shim, cuUserObjectRelease)(create(), 1), CUDA_ERROR_LAUNCH_FAILED);
+                   EXPECT_EQ(shim.control().live().kept_user_objects, 1U);  // that one is gone
+                   CUgraph graph = nullptr;
+                   CALL(shim, cuGraphCreate)(&graph, 0);
+                   const CUuserObject object = create();
+                   CALL(shim, cuGraphRetainUserObject)(graph, object, 1, CU_GRAPH_USER_OBJECT_MOVE);
+                   EXPECT_EQ(CALL(shim, cuGraphReleaseUserObject)(graph, object, 1), CUDA_ERROR_NOT_PERMITTED);
+                   EXPECT_EQ(shim.control().live().kept_user_objects, 2U);
+                   EXPECT_EQ(shim.control().live().user_objects, 0U);
+                   CALL(shim, cuGraphDestroy)(graph);  // takes it along
+                   EXPECT_EQ(shim.control().live().kept_user_objects, 1U);
+                   EXPECT_EQ(shim.control().release_faults(), 2U);
+                 });
+}
+
+TEST(Steps, WriteTheVisitsOfAThread) {
+  const ProcessResult result = RunGoodSubject({}, [](LoadedShim& shim) {
+    CUgraph graph = nullptr;
+    CALL(shim, cuGraphCreate)(&graph, 0);
+    shim.control().announce_step("operation");
+    CALL(shim, cuGraphCreate)(&graph, 0);
+    CALL(shim, cuGraphCreate)(&graph, 0);
+    CALL(shim, cuGraphDestroy)(graph);
+    shim.control().decide("alloc");
+    std::thread([&] { CALL(shim, cuInit)(0); }).join();
+    shim.control().write_visits("operation");
+    shim.control().announce_step("after-operation");
+    shim.control().write_visits("after-operation");
+  });
+  EXPECT_EQ(result.Count({R"("event":"visits")"}), 3);
+  EXPECT_EQ(result.Count({R"("step":"operation","thread":"main","site":"cuGraphCreate","count":2,"kind":"creation",)"
+                          R"("before":true,"after":false)"}),
+            1);
+  EXPECT_EQ(result.Count({R"("site":"cuGraphDestroy","count":1,"kind":"release","before":true,"after":true)"}), 1);
+  EXPECT_EQ(result.Count({R"("site":"alloc","count":1,"kind":"own")"}), 1);
+}
+
+TEST(ArmedFaults, ActOnTheirThreadBehindThePlan) {
+  const ProcessResult result = RunGoodSubject({"cuGraphCreate:nth=1,return=CUDA_ERROR_UNKNOWN"}, [](LoadedShim& shim) {
+    const ShimControl& control = shim.control();
+    CUgraph graph = nullptr;
+    EXPECT_TRUE(control.arm({"cuGraphCreate", 2, false, false, CUDA_ERROR_OUT_OF_MEMORY}));
+    EXPECT_EQ(CALL(shim, cuGraphCreate)(&graph, 0), CUDA_ERROR_UNKNOWN);  // the plan's, which is not counted
+    EXPECT_EQ(CALL(shim, cuGraphCreate)(&graph, 0), CUDA_SUCCESS);
+    std::thread([&] { EXPECT_EQ(CALL(shim, cuInit)(0), CUDA_SUCCESS); }).join();
+    EXPECT_EQ(CALL(shim, cuGraphCreate)(&graph, 0), CUDA_ERROR_OUT_OF_MEMORY);
+    EXPECT_EQ(CALL(shim, cuGraphCreate)(&graph, 0), CUDA_SUCCESS);
+    EXPECT_EQ(control.disarm(), 1U);
+    EXPECT_TRUE(control.arm({"cuGraphDestroy", 1, true, true, CUDA_ERROR_LAUNCH_FAILED}));
+    EXPECT_TRUE(control.arm({"alloc", 1, false, false, 0}));
+    EXPECT_EQ(CALL(shim, cuGraphDestroy)(graph), CUDA_ERROR_LAUNCH_FAILED);
+    EXPECT_EQ(shim.DriverCalls("cuGraphDestroy"), 1);
+    EXPECT_TRUE(control.decide("alloc").fails);
+    EXPECT_FALSE(control.decide("alloc").fails);
+    EXPECT_EQ(control.disarm(), 2U);
+    EXPECT_EQ(control.disarm(), 0U);
+    EXPECT_EQ(control.faults(nullptr), 4U);
+  });
+  EXPECT_EQ(result.Count({R"("event":"fault")"}), 1) << "armed faults are counted and not recorded";
+}
+
+TEST(ArmedFaults, AreRefusedWhereTheyCannotAct) {
+  RunGoodSubject({}, [](LoadedShim& shim) {
+    const ShimControl& control = shim.control();
+    EXPECT_FALSE(control.arm({"cuNoSuchThing", 1, false, false, CUDA_ERROR_UNKNOWN}));
+    EXPECT_FALSE(control.arm({"cuGraphCreate", 1, false, true, CUDA_ERROR_UNKNOWN}));
+    EXPECT_FALSE(control.arm({"cuGraphCreate", 0, false, false, CUDA_ERROR_UNKNOWN}));
+    EXPECT_FALSE(control.arm({"destructor", 1, false, false, CUDA_ERROR_UNKNOWN}));
+    for (int index = 0; index < 8; ++index) EXPECT_TRUE(control.arm({"alloc", 1, false, false, 0}));
+    EXPECT_FALSE(control.arm({"alloc", 1, false, false, 0}));
+  });
 }
 
 TEST(Faults, TakeEveryVersionOfACallForOneSite) {

@@ -119,7 +119,7 @@ TEST_F(GraphTest, RefusedMemsetUpdateKeepsTheOwner) {
   DeviceMemoryHandle memory = DeviceMemory::Allocate(16);
   const std::weak_ptr<const DeviceMemory> alive = memory;
   GraphNode node = graph.AddMemsetNode(MemoryOperand::Device(memory), {.value = 1, .width_elements = 16});
-  EXPECT_THROW(node.UpdateMemset(MemoryOperand::Device(memory), {.element_size_bytes = 3, .width_elements = 1}),
+  EXPECT_THROW(node.UpdateMemset(MemoryOperand::Device(memory), {.element_size_bytes = 4, .width_elements = 5}),
                driver::DriverError);
   memory = nullptr;
   DeferredCleanup::Process().Drain();

@@ -1,0 +1,231 @@
+"""`holdfast fuzz`: random sequences of operations with faults against the reference model, shrunk on failure."""
+
+from __future__ import annotations
+
+import dataclasses
+import shlex
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from harness.cli import layout
+from harness.cli.fuzz_sequence import parse_sequence
+from harness.cli.fuzz_task import FuzzTask, fingerprint
+from harness.cli.fuzzer import SHRINK_SECONDS, Fuzzer, Reduction
+from harness.cli.interrupt import Interrupt
+from harness.cli.problems import HarnessError, NothingSelected, UsageError
+from harness.cli.progress import Progress
+from harness.cli.report_files import ReportFiles
+from harness.cli.run_command import make_setting, print_header, progress_level, width_of
+from harness.cli.seed import format_seed
+from harness.cli.session import Session, report_targets
+from harness.cli.table import Paint, closing_lines, details
+from harness.cli.values import format_duration
+from harness.cli.verdict import ExitCode, Verdict, exit_code_of
+from reports import record
+
+DEFAULT_SECONDS = 60.0
+SHRUNK_FOLDER = Path("out") / "fuzz"
+
+
+def run(session: Session) -> int:
+    """Draws sequences, or takes them again, and reports it. Raises a Problem if that cannot be done."""
+    files = _files(session)
+    print_header(session)
+    with (
+        Interrupt() as interrupt,
+        tempfile.TemporaryDirectory(
+            prefix="holdfast-", dir=session.bazel.scratch_folder, ignore_cleanup_errors=True
+        ) as scratch,
+    ):
+        setting = make_setting(session, Path(scratch))
+        fuzzer = Fuzzer(session.runner, setting, session.seed, width_of(session), interrupt)
+        reports = ReportFiles(report_targets(session))
+        reports.write(session.base_record(), final=False)
+        if files:
+            ended = fuzzer.replay(files, session.invocation["--runs"], lambda file: _replay_commands(session, file))
+            return _conclude(session, ended, [], interrupt, reports, drew=False)
+        ended = _draw(session, fuzzer)
+        return _conclude(session, ended, _reduce(session, fuzzer, ended), interrupt, reports, drew=True)
+
+
+def _files(session: Session) -> list[Path]:
+    """The sequences to take again; none if some are to be drawn."""
+    if session.invocation["--corpus"]:
+        corpus = session.layout.files(layout.FUZZ_CORPUS, "*.fuzz")
+        if not corpus:
+            raise NothingSelected(f"there is no sequence in {layout.FUZZ_CORPUS}")
+        return corpus
+    files = [Path(name) for name in session.invocation["--replay"]]
+    for file in files:
+        try:
+            parse_sequence(file.read_text(errors="replace"))
+        except OSError as problem:
+            raise UsageError(f"--replay={file}: {problem.strerror}") from None
+        except ValueError as problem:
+            raise UsageError(f"--replay={file}: {problem}") from None
+    return files
+
+
+def _seconds(session: Session) -> float:
+    """How long to draw: as told, else a minute or what a test runner leaves of it."""
+    asked: float | None = session.invocation["--max-total-time"]
+    budget = session.bazel.budget_seconds
+    if asked is not None:
+        return asked
+    return DEFAULT_SECONDS if budget is None else min(DEFAULT_SECONDS, budget / 2)
+
+
+def _draw(session: Session, fuzzer: Fuzzer) -> list[FuzzTask]:
+    progress = Progress(session.console.err, width_of(session), progress_level(session.invocation))
+    budget = session.bazel.budget_seconds
+    ended = fuzzer.draw(
+        _seconds(session),
+        session.invocation["--runs"],
+        session.invocation["--keep-going"],
+        _fuzz_commands(session),
+        lambda running: progress.look([task.case.label for task in running]),
+        lambda: budget is not None and session.elapsed() > budget,
+    )
+    progress.close()
+    return ended
+
+
+def _reduce(session: Session, fuzzer: Fuzzer, ended: Sequence[FuzzTask]) -> list[Reduction]:
+    """Shrinks the first finding of each kind, and puts the commands that take it again in place of longer ones."""
+    reductions: dict[str, Reduction | None] = {}
+    for task in ended:
+        if task.finding is None:
+            continue
+        name = fingerprint(task.finding)
+        if name not in reductions:
+            reductions[name] = _kept(session, fuzzer.reduce(task, _shrink_seconds(session)))
+        reduction = reductions[name]
+        assert task.result is not None
+        if reduction:
+            commands = _replay_commands(session, Path(reduction.summary.file))
+            findings = tuple(dataclasses.replace(finding, reproduce=commands) for finding in task.result.findings)
+            task.result = dataclasses.replace(task.result, findings=findings)
+    return [reduction for reduction in reductions.values() if reduction]
+
+
+def _shrink_seconds(session: Session) -> float:
+    budget = session.bazel.budget_seconds
+    return SHRINK_SECONDS if budget is None else max(0.0, min(SHRINK_SECONDS, budget - session.elapsed()))
+
+
+def _kept(session: Session, reduction: Reduction | None) -> Reduction | None:
+    """The reduction with its sequence in a file. Raises HarnessError if that cannot be written."""
+    if reduction is None:
+        return None
+    folder = session.artifacts / "fuzz" if session.artifacts else SHRUNK_FOLDER
+    path = folder / f"{reduction.summary.fingerprint}.fuzz"
+    said = f"{reduction.summary.kind}: {reduction.summary.message}"
+    comments = [line for line in (*said.splitlines(), reduction.summary.note) if line]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        path.write_text(reduction.sequence.text(comments))
+    except OSError as problem:
+        raise HarnessError(f"the sequence {path} was not written: {problem.strerror}") from None
+    return dataclasses.replace(reduction, summary=dataclasses.replace(reduction.summary, file=str(path)))
+
+
+def _options(session: Session) -> list[str]:
+    bug = session.invocation["--bug"]
+    return [f"--driver={session.driver.option}", *([f"--bug={bug}"] if bug else [])]
+
+
+def _pair(words: Sequence[str]) -> tuple[str, ...]:
+    """Ours, then Bazel's."""
+    return shlex.join(["holdfast", *words]), shlex.join(["bazel", "run", "//harness:holdfast", "--", *words])
+
+
+def _replay_commands(session: Session, file: Path) -> tuple[str, ...]:
+    return _pair(["fuzz", *_options(session), f"--replay={file}"])
+
+
+def _fuzz_commands(session: Session) -> tuple[str, ...]:
+    """The commands that draw the same sequences again."""
+    words = ["fuzz", *_options(session), f"--seed={format_seed(session.seed)}", f"--jobs={width_of(session)}"]
+    runs = session.invocation["--runs"]
+    return _pair([*words, f"--max-total-time={format_duration(_seconds(session))}", *([f"--runs={runs}"] * (runs > 1))])
+
+
+def summary_of(ended: Sequence[FuzzTask], shrunk: Sequence[Reduction]) -> record.Fuzz:
+    """What the children did together."""
+    operations = sum(int(task.events.counters.get("operations", 0)) for task in ended)
+    core_seconds = sum(task.core_seconds for task in ended)
+    return record.Fuzz(
+        operations=operations,
+        sequences=sum(int(task.events.counters.get("sequences", 0)) for task in ended),
+        core_seconds=round(core_seconds, 3),
+        operations_per_core_second=round(operations / core_seconds, 1) if core_seconds else 0.0,
+        shrunk=tuple(reduction.summary for reduction in shrunk),
+    )
+
+
+def _conclude(
+    session: Session,
+    ended: Sequence[FuzzTask],
+    reductions: Sequence[Reduction],
+    interrupt: Interrupt,
+    reports: ReportFiles,
+    drew: bool,
+) -> int:
+    """Reports what there is. Returns the exit code."""
+    results = sorted((task.result for task in ended if task.result), key=lambda case: (case.variant, case.run))
+    code: int = exit_code_of(Verdict(case.verdict) for case in results)
+    notes = []
+    if interrupt.signal:
+        code, notes = interrupt.exit_code, [f"interrupted by {interrupt.signal.name}"]
+    elif not results:
+        code, notes = ExitCode.INCONCLUSIVE, ["no child came to an end within the time"]
+    base = session.base_record()
+    told = [task.events for task in ended if task.events.driver_version is not None]
+    final = dataclasses.replace(
+        base,
+        driver_version=told[0].driver_version if told else base.driver_version,
+        device=told[0].device or base.device if told else base.device,
+        duration_ms=round(session.elapsed() * 1000, 3),
+        exit_code=int(code),
+        interrupted=interrupt.signal.name if interrupt.signal else "",
+        notes=tuple(notes),
+        cases=tuple(results),
+        fuzz=summary_of(ended, reductions) if drew else None,
+    )
+    reports.write(final, final=True)
+    _print_end(session, final, reductions, reports)
+    session.bazel.warn(notes)
+    return code
+
+
+def _print_end(session: Session, final: record.Record, reductions: Sequence[Reduction], reports: ReportFiles) -> None:
+    stream = session.console.err if reports.take_standard_output else session.console.out
+    paint = Paint(session.invocation["--color"], stream, session.environment)
+    lines = []
+    if final.fuzz:
+        fuzz = final.fuzz
+        lines.append(
+            f"{fuzz.operations} operations in {fuzz.sequences} sequences, "
+            f"{fuzz.operations_per_core_second:.0f} operations a second a core"
+        )
+    lines += details(final.cases, paint)
+    for reduction in reductions:
+        lines += ["", *_describe(reduction)]
+    lines += ["", *final.notes] if final.notes else []
+    lines += ["", *closing_lines(record.summarize(final), final.not_run)]
+    if not lines[0]:
+        del lines[0]
+    stream.writelines(f"{line}\n" for line in lines)
+    stream.flush()
+
+
+def _describe(reduction: Reduction) -> list[str]:
+    """The shrunk sequence, and how far it was shrunk."""
+    summary = reduction.summary
+    note = f"; {summary.note}" if summary.note else ""
+    head = (
+        f"{summary.kind} {summary.fingerprint}: {summary.operations_before} operations and {summary.faults_before} "
+        f"faults, shrunk to {summary.operations} and {summary.faults} in {summary.replays} replays{note}"
+    )
+    return [head, f"  {summary.file}", *(f"    {line}" for line in reduction.sequence.lines())]
