@@ -88,6 +88,13 @@ void Run(harness::Context& context) {
   DeviceSession session(context);
   StartManualCleanup(context);
   CheckClose(context, session);
+  // What else the closed executable held may come later than its owner.
+  context.CheckEventually(
+      [&] {
+        Settle(context);
+        return context.shim().live().user_objects == 0;
+      },
+      "a closed executable holds nothing once its launch has ended");
   CheckUpdate(context, session);
   context.Oracle("queue and owner while a launch is in flight");
 }

@@ -284,7 +284,7 @@ bool CaptureWait(const StreamPointer& stream, CUevent handle, bool is_external) 
     }
     return true;
   }
-  Require(!is_external);
+  Require(!is_external, CUDA_ERROR_ILLEGAL_STATE);
   const std::shared_ptr<const CapturePoint> point = RequireEvent(handle)->captured();
   if (point == nullptr) return false;
   Require(point->capture->valid && !point->capture->over);

@@ -318,7 +318,7 @@ void ExternalEvents(const Driver& driver, Report& report) {
   const CUevent waited = MakeEvent(driver, report);
   report.Expect("record outside", CUDA_ERROR_ILLEGAL_STATE,
                 driver.EventRecordWithFlags(recorded, own, CU_EVENT_RECORD_EXTERNAL));
-  report.Expect("wait outside", CUDA_ERROR_INVALID_VALUE, driver.StreamWaitEvent(own, waited, CU_EVENT_WAIT_EXTERNAL));
+  report.Expect("wait outside", CUDA_ERROR_ILLEGAL_STATE, driver.StreamWaitEvent(own, waited, CU_EVENT_WAIT_EXTERNAL));
   Begin(driver, report, own);
   report.Expect("record", CUDA_SUCCESS, driver.EventRecordWithFlags(recorded, own, CU_EVENT_RECORD_EXTERNAL));
   report.Expect("wait", CUDA_SUCCESS, driver.StreamWaitEvent(own, waited, CU_EVENT_WAIT_EXTERNAL));
