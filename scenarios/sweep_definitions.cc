@@ -187,7 +187,7 @@ const harness::Registration register_add_many_row_memcpy_node = RegisterSwept<kA
 
 const SweptOperation kAddMemsetNode{
     .name = "add-memset-node",
-    .catches = {"rollback-forgotten"},
+    .catches = {"creation-failure-leaks-the-owners"},
     .prepare =
         [](SweepWorld& world) {
           world.AddGraphWithHostNode();

@@ -15,9 +15,7 @@ namespace holdfast::attachments {
 
 class CleanupFixture : public testing::Test {
  protected:
-  static void SetUpTestSuite() {
-    cleanup::DeferredCleanup::Process().Start(std::make_unique<cleanup::ManualWakeup>());
-  }
+  static void SetUpTestSuite() { cleanup::DeferredCleanup::Process().Start(std::make_unique<cleanup::ManualWakeup>()); }
 
   void SetUp() override {
     CUdevice device = 0;
