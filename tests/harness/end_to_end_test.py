@@ -66,8 +66,8 @@ class FaultTest(EndToEndTest):
     def test_the_same_seed_gives_the_same_ordered_faults(self) -> None:
         logs = []
         for _ in range(2):
-            # The scenarios of the acceptance criteria: their destructors are waited for one by one. Where the driver's
-            # own thread delivers some while a scenario goes on, the faults of each thread are the same, their mix is not.
+            # The acceptance criteria's scenarios wait for each destructor. Where the driver's own thread delivers some
+            # while a scenario goes on, the faults of each thread are the same and their mix is not.
             code, report = self.run_report("--seed=7", "--filter=A*-AC.*")
             self.assertEqual(0, code)
             logs.append([(case["scenario"], case["variant"], case["faults"]) for case in report["cases"]])
