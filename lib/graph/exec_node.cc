@@ -21,13 +21,6 @@ using attachments::UseScope;
 using driver::Check;
 using driver::GetDriver;
 
-const Event& RequireEvent(const EventHandle& event, const char* operation) {
-  if (event == nullptr) {
-    throw std::invalid_argument(std::string(operation) + ": the event is null");
-  }
-  return *event;
-}
-
 // Clusters and cooperative launches are attributes of the definition's node, which the parameters of a kernel do not
 // carry: an update that asked for others would be answered with success and change nothing.
 void RequireSameAttributes(const LaunchConfiguration& given, const LaunchConfiguration& present) {
@@ -92,13 +85,15 @@ void ExecNode::UpdateHost(const HostCallback& callback) {
 
 void ExecNode::UpdateEventRecord(const EventHandle& event) {
   RequireType(CU_GRAPH_NODE_TYPE_EVENT_RECORD, "ExecNode::UpdateEventRecord");
-  CUgraphNodeParams parameters = graph::EventRecordNodeParameters(RequireEvent(event, "ExecNode::UpdateEventRecord"));
+  CUgraphNodeParams parameters =
+      graph::EventRecordNodeParameters(graph::RequireEvent(event, "ExecNode::UpdateEventRecord"));
   SetParameters(parameters, {event}, "updating an event record node of an executable");
 }
 
 void ExecNode::UpdateEventWait(const EventHandle& event) {
   RequireType(CU_GRAPH_NODE_TYPE_WAIT_EVENT, "ExecNode::UpdateEventWait");
-  CUgraphNodeParams parameters = graph::EventWaitNodeParameters(RequireEvent(event, "ExecNode::UpdateEventWait"));
+  CUgraphNodeParams parameters =
+      graph::EventWaitNodeParameters(graph::RequireEvent(event, "ExecNode::UpdateEventWait"));
   SetParameters(parameters, {event}, "updating an event wait node of an executable");
 }
 

@@ -329,4 +329,11 @@ CUgraphNodeParams ChildGraphNodeParameters(CUgraph source, CUgraphChildGraphNode
   return parameters;
 }
 
+const Event& RequireEvent(const EventHandle& event, const char* operation) {
+  if (event == nullptr) {
+    throw std::invalid_argument(std::string(operation) + ": the event is null");
+  }
+  return *event;
+}
+
 }  // namespace holdfast::graph

@@ -62,6 +62,9 @@ CUgraphNodeParams EventRecordNodeParameters(const Event& event);
 CUgraphNodeParams EventWaitNodeParameters(const Event& event);
 CUgraphNodeParams ChildGraphNodeParameters(CUgraph source, CUgraphChildGraphNodeOwnership ownership);
 
+// The event of a handle. Throws std::invalid_argument naming `operation` for a null one.
+const Event& RequireEvent(const EventHandle& event, const char* operation);
+
 }  // namespace holdfast::graph
 
 #endif  // HOLDFAST_LIB_GRAPH_NODE_PARAMETERS_H_

@@ -32,13 +32,6 @@ std::vector<OpaqueHandle> PresentOwners(const attachments::GraphBox& box, CUgrap
   return owners;
 }
 
-const holdfast::Event& EventOf(const EventHandle& event, const char* operation) {
-  if (event == nullptr) {
-    throw std::invalid_argument(std::string(operation) + ": the event is null");
-  }
-  return *event;
-}
-
 void RequireConsistent(const KernelUpdate& update) {
   if (update.configuration.has_value()) {
     graph::CheckCluster(*update.configuration);
@@ -185,14 +178,14 @@ void GraphNode::UpdateHost(const HostCallback& callback) {
 void GraphNode::UpdateEventRecord(const EventHandle& event) {
   constexpr const char* kOperation = "GraphNode::UpdateEventRecord";
   const Operation operation(*this, CU_GRAPH_NODE_TYPE_EVENT_RECORD, kOperation);
-  CUgraphNodeParams parameters = graph::EventRecordNodeParameters(EventOf(event, kOperation));
+  CUgraphNodeParams parameters = graph::EventRecordNodeParameters(graph::RequireEvent(event, kOperation));
   SetParameters(parameters, std::array<OpaqueHandle, 1>{event}, nullptr, "updating an event-record node");
 }
 
 void GraphNode::UpdateEventWait(const EventHandle& event) {
   constexpr const char* kOperation = "GraphNode::UpdateEventWait";
   const Operation operation(*this, CU_GRAPH_NODE_TYPE_WAIT_EVENT, kOperation);
-  CUgraphNodeParams parameters = graph::EventWaitNodeParameters(EventOf(event, kOperation));
+  CUgraphNodeParams parameters = graph::EventWaitNodeParameters(graph::RequireEvent(event, kOperation));
   SetParameters(parameters, std::array<OpaqueHandle, 1>{event}, nullptr, "updating an event-wait node");
 }
 
