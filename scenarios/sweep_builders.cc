@@ -9,6 +9,13 @@
 namespace holdfast::scenarios {
 namespace {
 
+void PrepareCondition(SweepWorld& world) {
+  world.AddCapturingBuilder();
+  world.conditions.push_back(world.builders[0].MakeCondition(0));
+}
+
+bool HasEmptyBodies(SweepWorld& world) { return !world.forks.empty() && world.forks[0].Definition().Nodes().empty(); }
+
 const SweptOperation kBegin{.name = "builder-begin",
                             .covers = {"GB-06", "D-21"},
                             .catches = {"begin-leaves-the-stream-capturing"},
@@ -144,56 +151,39 @@ const SweptOperation kBuilderIf{
     .name = "builder-if",
     .covers = {"CB-01"},
     .guarantee = SweptOperation::Guarantee::kBasic,
-    .prepare =
-        [](SweepWorld& world) {
-          world.AddCapturingBuilder();
-          world.conditions.push_back(world.builders[0].MakeCondition(0));
-        },
+    .prepare = &PrepareCondition,
     .operate = [](SweepWorld& world) { world.forks.push_back(world.builders[0].If(world.conditions[0])); },
-    .is_done = [](SweepWorld& world) { return !world.forks.empty() && world.forks[0].Definition().Nodes().empty(); }};
+    .is_done = &HasEmptyBodies};
 const harness::Registration register_builder_if = RegisterSwept<kBuilderIf>();
 
-const SweptOperation kBuilderIfElse{
-    .name = "builder-if-else",
-    .covers = {"CB-01"},
-    .guarantee = SweptOperation::Guarantee::kBasic,
-    .prepare =
-        [](SweepWorld& world) {
-          world.AddCapturingBuilder();
-          world.conditions.push_back(world.builders[0].MakeCondition(0));
-        },
-    .operate =
-        [](SweepWorld& world) {
-          const auto bodies = world.builders[0].IfElse(world.conditions[0]);
-          world.forks = {bodies.first, bodies.second};
-        },
-    .is_done = [](SweepWorld& world) { return !world.forks.empty() && world.forks[0].Definition().Nodes().empty(); }};
+const SweptOperation kBuilderIfElse{.name = "builder-if-else",
+                                    .covers = {"CB-01"},
+                                    .guarantee = SweptOperation::Guarantee::kBasic,
+                                    .prepare = &PrepareCondition,
+                                    .operate =
+                                        [](SweepWorld& world) {
+                                          const auto bodies = world.builders[0].IfElse(world.conditions[0]);
+                                          world.forks = {bodies.first, bodies.second};
+                                        },
+                                    .is_done = &HasEmptyBodies};
 const harness::Registration register_builder_if_else = RegisterSwept<kBuilderIfElse>();
 
 const SweptOperation kBuilderWhile{
     .name = "builder-while",
     .covers = {"CB-01"},
     .guarantee = SweptOperation::Guarantee::kBasic,
-    .prepare =
-        [](SweepWorld& world) {
-          world.AddCapturingBuilder();
-          world.conditions.push_back(world.builders[0].MakeCondition(0));
-        },
+    .prepare = &PrepareCondition,
     .operate = [](SweepWorld& world) { world.forks.push_back(world.builders[0].While(world.conditions[0])); },
-    .is_done = [](SweepWorld& world) { return !world.forks.empty() && world.forks[0].Definition().Nodes().empty(); }};
+    .is_done = &HasEmptyBodies};
 const harness::Registration register_builder_while = RegisterSwept<kBuilderWhile>();
 
 const SweptOperation kBuilderSwitch{
     .name = "builder-switch",
     .covers = {"CB-01"},
     .guarantee = SweptOperation::Guarantee::kBasic,
-    .prepare =
-        [](SweepWorld& world) {
-          world.AddCapturingBuilder();
-          world.conditions.push_back(world.builders[0].MakeCondition(0));
-        },
+    .prepare = &PrepareCondition,
     .operate = [](SweepWorld& world) { world.forks = world.builders[0].Switch(world.conditions[0], 3); },
-    .is_done = [](SweepWorld& world) { return !world.forks.empty() && world.forks[0].Definition().Nodes().empty(); }};
+    .is_done = &HasEmptyBodies};
 const harness::Registration register_builder_switch = RegisterSwept<kBuilderSwitch>();
 
 const SweptOperation kCloseBuilder{

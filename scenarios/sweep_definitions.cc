@@ -11,6 +11,16 @@
 namespace holdfast::scenarios {
 namespace {
 
+void PrepareCondition(SweepWorld& world) {
+  world.AddGraphWithHostNode();
+  world.conditions.push_back(world.graphs[0].MakeCondition(0));
+}
+
+template <std::size_t kCount>
+bool HasBodies(SweepWorld& world) {
+  return world.nodes.size() == 2 && world.nodes[1].Bodies().size() == kCount;
+}
+
 const SweptOperation kCreateGraph{
     .name = "create-graph",
     .covers = {"D-19"},
@@ -299,61 +309,45 @@ const harness::Registration register_make_condition = RegisterSwept<kMakeConditi
 const SweptOperation kAddIfNode{
     .name = "add-if-node",
     .covers = {"CB-01"},
-    .prepare =
-        [](SweepWorld& world) {
-          world.AddGraphWithHostNode();
-          world.conditions.push_back(world.graphs[0].MakeCondition(0));
-        },
+    .prepare = &PrepareCondition,
     .operate =
         [](SweepWorld& world) {
           world.nodes.push_back(world.graphs[0].AddIfNode(world.conditions[0], {{world.nodes[0]}}));
         },
-    .is_done = [](SweepWorld& world) { return world.nodes.size() == 2 && world.nodes[1].Bodies().size() == 1; }};
+    .is_done = &HasBodies<1>};
 const harness::Registration register_add_if_node = RegisterSwept<kAddIfNode>();
 
 const SweptOperation kAddIfElseNode{
     .name = "add-if-else-node",
     .covers = {"CB-01"},
-    .prepare =
-        [](SweepWorld& world) {
-          world.AddGraphWithHostNode();
-          world.conditions.push_back(world.graphs[0].MakeCondition(0));
-        },
+    .prepare = &PrepareCondition,
     .operate =
         [](SweepWorld& world) {
           world.nodes.push_back(world.graphs[0].AddIfElseNode(world.conditions[0], {{world.nodes[0]}}));
         },
-    .is_done = [](SweepWorld& world) { return world.nodes.size() == 2 && world.nodes[1].Bodies().size() == 2; }};
+    .is_done = &HasBodies<2>};
 const harness::Registration register_add_if_else_node = RegisterSwept<kAddIfElseNode>();
 
 const SweptOperation kAddWhileNode{
     .name = "add-while-node",
     .covers = {"CB-01"},
-    .prepare =
-        [](SweepWorld& world) {
-          world.AddGraphWithHostNode();
-          world.conditions.push_back(world.graphs[0].MakeCondition(0));
-        },
+    .prepare = &PrepareCondition,
     .operate =
         [](SweepWorld& world) {
           world.nodes.push_back(world.graphs[0].AddWhileNode(world.conditions[0], {{world.nodes[0]}}));
         },
-    .is_done = [](SweepWorld& world) { return world.nodes.size() == 2 && world.nodes[1].Bodies().size() == 1; }};
+    .is_done = &HasBodies<1>};
 const harness::Registration register_add_while_node = RegisterSwept<kAddWhileNode>();
 
 const SweptOperation kAddSwitchNode{
     .name = "add-switch-node",
     .covers = {"CB-01"},
-    .prepare =
-        [](SweepWorld& world) {
-          world.AddGraphWithHostNode();
-          world.conditions.push_back(world.graphs[0].MakeCondition(0));
-        },
+    .prepare = &PrepareCondition,
     .operate =
         [](SweepWorld& world) {
           world.nodes.push_back(world.graphs[0].AddSwitchNode(world.conditions[0], 3, {{world.nodes[0]}}));
         },
-    .is_done = [](SweepWorld& world) { return world.nodes.size() == 2 && world.nodes[1].Bodies().size() == 3; }};
+    .is_done = &HasBodies<3>};
 const harness::Registration register_add_switch_node = RegisterSwept<kAddSwitchNode>();
 
 const SweptOperation kWriteDot{.name = "write-dot",
