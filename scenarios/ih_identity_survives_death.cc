@@ -55,8 +55,8 @@ void Run(harness::Context& context) {
       nodes.push_back(node);
     }
   }
-  const std::vector<GraphDefinition> same_graphs = graphs;
-  const std::vector<GraphNode> same_nodes = nodes;
+  const std::vector<GraphDefinition> same_graphs(graphs.begin(), graphs.end());
+  const std::vector<GraphNode> same_nodes(nodes.begin(), nodes.end());
   CheckDistinct(context, graphs, same_graphs, "while all are alive");
   CheckDistinct(context, nodes, same_nodes, "while all are alive");
 

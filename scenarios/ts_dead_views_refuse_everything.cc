@@ -116,8 +116,9 @@ Operations OperationsOnNode(GraphNode& dead, GraphDefinition& root, GraphNode& s
 void CheckRefused(harness::Context& context, const Operations& operations, const std::string& where) {
   for (const auto& [name, operation] : operations) {
     const std::uint64_t calls_before = context.shim().calls(nullptr);
-    context.Check(Throws<std::logic_error>(operation), "refused: " + name + ", " + where);
-    context.Check(context.shim().calls(nullptr) == calls_before, "without a driver call: " + name + ", " + where);
+    const std::string what = name + ", " + where;
+    context.Check(Throws<std::logic_error>(operation), "refused: " + what);
+    context.Check(context.shim().calls(nullptr) == calls_before, "without a driver call: " + what);
   }
 }
 

@@ -137,8 +137,7 @@ CUresult cuGraphExecGetFlags(CUgraphExec executable, cuuint64_t* flags) {
 CUresult cuGraphUpload(CUgraphExec executable, CUstream stream) {
   return Enter(__func__, Rule::kInCallback, [&] {
     const StreamPointer target = RequireRunningStream(stream);
-    Executable::Require(executable);
-    Submit(*target, StreamWork{});
+    Executable::Require(executable).Upload(*target);
   });
 }
 

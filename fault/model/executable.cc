@@ -65,7 +65,7 @@ void Executable::Destroy(CUgraphExec handle) {
 }
 
 void Executable::LetGo(Holdings holdings) const {
-  if (last_launch_ == nullptr) {
+  if (last_use_ == nullptr) {
     for (std::shared_ptr<const HeldReferences>& references : holdings) references.reset();
     return;
   }
@@ -127,6 +127,12 @@ void Executable::ChangeChild(const Node& node, Graph& graph, Holdings* dropped) 
   shared_ = std::make_shared<SharedProgram>(std::move(changed));
 }
 
+void Executable::Upload(Stream& stream) {
+  StreamWork work;
+  if (last_use_ != nullptr) work.after.push_back(last_use_);
+  last_use_ = Submit(stream, std::move(work));
+}
+
 void Executable::Launch(Stream& stream) {
   if (has_memory_nodes_) {
     ClaimMemory(*shared_->program, (flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH) != 0);
@@ -136,7 +142,7 @@ void Executable::Launch(Stream& stream) {
   auto due = std::make_shared<std::vector<DueDestructor>>();
   shared->readers.fetch_add(1, std::memory_order_relaxed);
   StreamWork work;
-  if (last_launch_ != nullptr) work.after.push_back(last_launch_);
+  if (last_use_ != nullptr) work.after.push_back(last_use_);
   work.run = [shared = std::move(shared), conditions = conditions_, bindings, due]() mutable {
     RunProgram(*shared->program, *bindings, *conditions);
     shared->readers.fetch_sub(1, std::memory_order_release);
@@ -149,7 +155,7 @@ void Executable::Launch(Stream& stream) {
     });
   };
   LaunchBegins();
-  last_launch_ = Submit(stream, std::move(work));
+  last_use_ = Submit(stream, std::move(work));
 }
 
 }  // namespace holdfast::fault::model

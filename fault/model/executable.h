@@ -33,7 +33,7 @@ class Executable {
   static void Destroy(CUgraphExec handle);
 
   // Drops references that an update took away or that a destroyed executable held: here, on the calling thread (fact
-  // U6), or on the internal thread once there was a launch, in flight or not (facts U4 and U7).
+  // U6), or on the internal thread once there was a launch or an upload, in flight or not (facts U4, U7 and E16).
   void LetGo(Holdings holdings) const;
 
   static std::uint64_t live();
@@ -49,6 +49,9 @@ class Executable {
   // Takes over a child graph of the same shape, and its references in place of those of the child before.
   // Throws Refusal{CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE} for another shape.
   void ChangeChild(const Node& node, Graph& graph, Holdings* dropped);
+
+  // Nothing has to be brought anywhere; but the references go late from here on.
+  void Upload(Stream& stream);
 
   // Throws Refusal{CUDA_ERROR_INVALID_VALUE} if it would allocate what is allocated, or free what is not.
   void Launch(Stream& stream);
@@ -77,7 +80,8 @@ class Executable {
   std::shared_ptr<const void> only_executable_;  // see Graph; null where there may be several
   bool has_memory_nodes_ = false;
   std::unordered_map<std::uint64_t, ProgramPath> paths_;  // made when first needed; updates do not change it
-  CompletionPointer last_launch_;                         // launches of one executable run one after the other
+  // Of a launch or an upload, which run one after the other; null before the first.
+  CompletionPointer last_use_;
 };
 
 }  // namespace holdfast::fault::model

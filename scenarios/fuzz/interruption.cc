@@ -1,6 +1,7 @@
 #include "scenarios/fuzz/interruption.h"
 
 #include <chrono>
+#include <utility>
 
 namespace holdfast::fuzz {
 namespace {
@@ -12,13 +13,15 @@ constexpr std::chrono::milliseconds kLongestWait{200};
 
 }  // namespace
 
-void Interruption::Run(CUgraph graph, const std::function<void()>& call, const std::function<void()>& task) {
+void Interruption::Run(CUgraph graph, const std::function<void()>& call, std::function<void()> task) {
   if (worker_ == nullptr) {
     worker_ = std::make_unique<Worker>(environment_.context(), kThreadOrdinal,
                                        [this] { environment_.device().MakeCurrent(); });
   }
-  task_ = &task;
-  is_due_.store(true, std::memory_order_release);
+  {
+    const std::lock_guard lock(mutex_);
+    task_ = std::move(task);
+  }
   if (graph != nullptr) {
     live_objects_.fetch_add(1, std::memory_order_relaxed);
     environment_.RetainObject(graph, &OnDestroyed, this);
@@ -36,13 +39,14 @@ void Interruption::OnDestroyed(void* interruption) {
   self->live_objects_.fetch_sub(1, std::memory_order_relaxed);
 }
 
-// Acquire: what Run wrote before it said that the task is due.
+// Taken and handed over under one lock: a caller that finds the task taken may wait for the worker at once.
 bool Interruption::Start() {
-  const bool is_due = is_due_.exchange(false, std::memory_order_acquire);
-  if (is_due) {
-    worker_->Run(*task_);
+  const std::lock_guard lock(mutex_);
+  if (task_ == nullptr) {
+    return false;
   }
-  return is_due;
+  worker_->Run(std::exchange(task_, nullptr));
+  return true;
 }
 
 }  // namespace holdfast::fuzz

@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 
 #include "scenarios/fuzz/environment.h"
 #include "scenarios/fuzz/worker.h"
@@ -31,7 +32,7 @@ class Interruption {
   explicit Interruption(Environment& environment) : environment_(environment) {}
 
   // Runs `call` with `task` in the middle of it, on a thread of its own, if `call` ends `graph`; behind it otherwise.
-  void Run(CUgraph graph, const std::function<void()>& call, const std::function<void()>& task);
+  void Run(CUgraph graph, const std::function<void()>& call, std::function<void()> task);
 
   // User objects of this class that are alive: a graph that was not ended after all keeps the one that it was given.
   std::uint64_t live_objects() const { return live_objects_.load(std::memory_order_relaxed); }
@@ -39,14 +40,14 @@ class Interruption {
  private:
   static void CUDA_CB OnDestroyed(void* interruption);
 
-  // Whether it was this call that started the task.
+  // Whether it was this call that handed the task over. ENSURES: the worker has it, whoever did.
   bool Start();
 
   Environment& environment_;
   std::unique_ptr<Worker> worker_;  // made when first needed
-  const std::function<void()>* task_ = nullptr;
-  // Who takes it starts the task: the destructor, or Run when there was none.
-  std::atomic<bool> is_due_{false};
+  std::mutex mutex_;
+  // Guarded by mutex_. Who takes it hands it to the worker: the destructor, or Run when there was none.
+  std::function<void()> task_;
   // Memory ordering: relaxed. Read where the driver has no destructor under way.
   std::atomic<std::uint64_t> live_objects_{0};
 };

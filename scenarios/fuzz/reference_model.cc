@@ -285,7 +285,7 @@ void ReferenceModel::Close(ExecutableId id) {
 }
 
 void ReferenceModel::DropReferences(Executable& executable) {
-  if (executable.was_launched) {
+  if (executable.was_used) {
     for (const ExecutableReference& reference : executable.references) {
       lingering_.push_back(reference.bundle);
     }
@@ -295,7 +295,7 @@ void ReferenceModel::DropReferences(Executable& executable) {
 
 void ReferenceModel::Launch(ExecutableId id, bool is_blocked) {
   Executable& executable = executables_[id];
-  executable.was_launched = true;
+  executable.was_used = true;
   launches_.push_back({executable.references});
   if (!is_blocked) {
     // It may be over by now.

@@ -13,8 +13,8 @@
 //
 // An operation here is the effect of one that succeeded. One that fails has no effect and is not told.
 //
-// References that go at the end of a launch, or with an executable that was launched, go late (U4b): until the next
-// Settle they are *lingering*, and nobody can say whether they are still there.
+// References that go at the end of a launch, or with an executable that was launched or uploaded, go late (U4b, E16):
+// until the next Settle they are *lingering*, and nobody can say whether they are still there.
 //
 // Thread safety: none.
 #ifndef HOLDFAST_SCENARIOS_FUZZ_REFERENCE_MODEL_H_
@@ -114,7 +114,7 @@ struct ExecutableReference {
 
 struct Executable {
   bool open = true;
-  bool was_launched = false;
+  bool was_used = false;  // launched or uploaded
   Shape shape;
   BundleId list = kNone;  // the owners that updates of its nodes brought
   std::vector<ExecutableReference> references;
@@ -182,6 +182,7 @@ class ReferenceModel {
   // The references that came with the old child go sooner or later.
   void UpdateExecutableChild(ExecutableId executable, NodeId node, GraphId source);
   void Close(ExecutableId executable);
+  void Upload(ExecutableId executable) { executables_[executable].was_used = true; }
   // A launch that cannot have ended before FinishLaunches, or one that may have ended at once.
   void Launch(ExecutableId executable, bool is_blocked);
   void FinishLaunches();

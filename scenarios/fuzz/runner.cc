@@ -203,22 +203,26 @@ void Runner::Settle() {
     while (!IsQuiet() && cleanup::DeferredCleanup::Process().HasWork()) {
     }
   } else {
-    (void)environment_.context().Await([this] { return IsQuiet(); });
+    // An object that keeps no owner is late unseen, but for its count.
+    (void)environment_.context().Await([this] { return IsQuiet() && DifferenceOfLiveCounts().empty(); });
   }
   for (const std::unique_ptr<World>& world : worlds_) {
     world->AfterSettle();
   }
-  CompareLiveCounts();
+  const std::string difference = DifferenceOfLiveCounts();
+  if (!difference.empty()) {
+    worlds_.front()->Fail(difference);
+  }
 }
 
-void Runner::CompareLiveCounts() const {
+std::string Runner::DifferenceOfLiveCounts() const {
   std::uint64_t roots = live_before_.graphs;
   std::uint64_t executables = live_before_.executables;
   LiveRange bundles{live_before_.user_objects + interruption_.live_objects(),
                     live_before_.user_objects + interruption_.live_objects()};
   for (const std::unique_ptr<World>& world : worlds_) {
     if (world->HasCaptures()) {
-      return;
+      return {};
     }
     roots += world->model().LiveRoots();
     executables += world->model().LiveExecutables();
@@ -231,15 +235,16 @@ void Runner::CompareLiveCounts() const {
     return std::to_string(found) + " " + what + " are alive, not " + std::to_string(expected);
   };
   if (live.graphs != roots) {
-    worlds_.front()->Fail(describe("root graphs", live.graphs, roots));
+    return describe("root graphs", live.graphs, roots);
   }
   if (live.executables != executables) {
-    worlds_.front()->Fail(describe("executables", live.executables, executables));
+    return describe("executables", live.executables, executables);
   }
   const std::uint64_t objects = live.user_objects + live.kept_user_objects;
   if (objects < bundles.least || objects > bundles.most) {
-    worlds_.front()->Fail(describe("user objects", objects, bundles.least));
+    return describe("user objects", objects, bundles.least);
   }
+  return {};
 }
 
 // A box that outlives its graph would be found by the next graph of the same raw handle.

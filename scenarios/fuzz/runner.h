@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "scenarios/fuzz/drawing.h"
@@ -44,7 +45,8 @@ class Runner {
   // Waits for everything that is late, and compares. Does nothing while a launch waits at a gate.
   void Settle();
   bool IsQuiet() const;
-  void CompareLiveCounts() const;
+  // What of the counts differs from what the model says; empty if nothing.
+  std::string DifferenceOfLiveCounts() const;
   void CompareRegistry() const;
   void End();
 

@@ -324,9 +324,8 @@ void World::Upload(const Operation& operation) {
   const Expectation expectation = !executable.open                       ? Expectation::kMisuse
                                   : Has(executable.shape, &IsMemoryNode) ? Expectation::kUncertain
                                                                          : Expectation::kSuccess;
-  if (Do(expectation, [&] { slot.handle->Upload(stream_); }) && !environment_.is_model()) {
-    // A driver may hold on to what it brings to the device.
-    model_->Launch(slot.id, HasBlockedLaunches());
+  if (Do(expectation, [&] { slot.handle->Upload(stream_); }) || WasStruck("cuGraphUpload", /*after=*/true)) {
+    model_->Upload(slot.id);
   }
 }
 

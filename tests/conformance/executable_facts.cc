@@ -165,6 +165,28 @@ void LaunchDeliversLate(const Driver& driver, Report& report) {
   report.Expect("runs", long{1}, long{payload.runs.load()});
 }
 
+// Whether the destructor of an executable's object, destroyed after `use`, runs on the thread that destroys it.
+bool DeliversHere(const Driver& driver, Report& report, const std::function<void(CUgraphExec)>& use) {
+  Payload payload;
+  const CUgraph graph = MakeOwner(driver, report, &payload);
+  const CUgraphExec executable = Instantiate(driver, report, graph);
+  HOLDFAST_NEED(report, driver.GraphDestroy(graph));
+  use(executable);
+  HOLDFAST_NEED(report, driver.StreamSynchronize(driver.stream));
+  HOLDFAST_NEED(report, driver.GraphExecDestroy(executable));
+  report.Expect("ran in the end", true, WaitForRuns(payload));
+  return payload.ran_here();
+}
+
+void UploadDeliversLate(const Driver& driver, Report& report) {
+  report.Expect("destroyed unused, on the thread that destroyed", true,
+                DeliversHere(driver, report, [](CUgraphExec) {}));
+  report.Expect("destroyed after an upload, on the thread that destroyed", false,
+                DeliversHere(driver, report, [&](CUgraphExec executable) {
+                  HOLDFAST_NEED(report, driver.GraphUpload(executable, driver.stream));
+                }));
+}
+
 void UpdateAfterLaunchDeliversLate(const Driver& driver, Report& report) {
   Payload old_payload;
   Payload new_payload;
@@ -255,6 +277,7 @@ std::vector<Fact> ExecutableFacts() {
       {"E4", "memset nodes can be switched off, host nodes cannot", &NodesAreSwitched},
       {"E5", "an executable destroyed after its launch delivers all the same", &LaunchDeliversLate},
       {"E5b", "an update after a launch delivers all the same", &UpdateAfterLaunchDeliversLate},
+      {"E16", "an executable that was uploaded delivers late, as one that was launched does", &UploadDeliversLate},
       {"E6", "a node that writes to freed memory loses the context", &FreedMemoryLosesTheContext},
       {"E7", "an executable outlives the event that it records", &DestroyedEventStillWorks},
       {"E8", "to instantiate a node of a destroyed event is a crash", &EventGoneBeforeInstantiation, Ending::kCrashes},
