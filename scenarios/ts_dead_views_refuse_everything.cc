@@ -116,7 +116,7 @@ Operations OperationsOnNode(GraphNode& dead, GraphDefinition& root, GraphNode& s
 void CheckRefused(harness::Context& context, const Operations& operations, const std::string& where) {
   for (const auto& [name, operation] : operations) {
     const std::uint64_t calls_before = context.shim().calls(nullptr);
-    const std::string what = name + ", " + where;
+    const std::string what = std::string(name).append(", ").append(where);
     context.Check(Throws<std::logic_error>(operation), "refused: " + what);
     context.Check(context.shim().calls(nullptr) == calls_before, "without a driver call: " + what);
   }

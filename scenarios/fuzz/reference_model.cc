@@ -383,9 +383,9 @@ std::uint64_t ReferenceModel::LiveExecutables() const {
                                                   [](const Executable& executable) { return executable.open; }));
 }
 
-LiveRange ReferenceModel::LiveBundles() const {
+LiveRange ReferenceModel::LiveBundles(bool is_settled) const {
   LiveRange range;
-  for (const Count count : CountReferences(/*with_lingering=*/true)) {
+  for (const Count count : CountReferences(/*with_lingering=*/!is_settled)) {
     range.least += count == Count::kYes ? 1 : 0;
     range.most += count != Count::kNo ? 1 : 0;
   }

@@ -196,7 +196,7 @@ class ReferenceModel {
   std::vector<OwnerState> OwnerStates(bool is_settled = false) const;
   std::uint64_t LiveRoots() const;
   std::uint64_t LiveExecutables() const;
-  LiveRange LiveBundles() const;
+  LiveRange LiveBundles(bool is_settled = false) const;
 
   const Bundle& bundle(BundleId id) const { return bundles_[id]; }
   const Node& node(NodeId id) const { return nodes_[id]; }

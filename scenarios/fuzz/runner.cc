@@ -226,7 +226,7 @@ std::string Runner::DifferenceOfLiveCounts() const {
     }
     roots += world->model().LiveRoots();
     executables += world->model().LiveExecutables();
-    const LiveRange range = world->model().LiveBundles();
+    const LiveRange range = world->model().LiveBundles(/*is_settled=*/true);
     bundles.least += range.least;
     bundles.most += range.most;
   }

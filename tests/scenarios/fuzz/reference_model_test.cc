@@ -283,6 +283,7 @@ TEST_F(ReferenceModelTest, ABlockedLaunchHoldsWhatItsExecutableHeld) {  // U4, U
   EXPECT_EQ(model_.OwnerStates(/*is_settled=*/true)[static_cast<std::size_t>(owner)], kFree);
   EXPECT_EQ(model_.LiveBundles().least, 0U);
   EXPECT_EQ(model_.LiveBundles().most, 2U);  // with the executable's list
+  EXPECT_EQ(model_.LiveBundles(/*is_settled=*/true).most, 0U);
   model_.Settle();
   EXPECT_EQ(State(owner), kFree);
 }
