@@ -23,6 +23,7 @@ LIB_SOURCES = [
     "lib/driver/status.cc",
     "lib/graph/builder_record.cc",
     "lib/graph/capture.cc",
+    "lib/graph/condition.cc",
     "lib/graph/exec_node.cc",
     "lib/graph/exec_record.cc",
     "lib/graph/graph_builder.cc",

@@ -1,9 +1,9 @@
 // CB-06, CB-08: which conditions a conditional node takes.
 //
-// Intent: a condition of another graph, one that serves a node already, and a switch without bodies are refused, and
-// the graph is as it was; a condition of the root serves a node in a body; one without a default is a condition like
-// any other. The driver takes a condition of another graph for an own one of the same number, so the library has to see
-// it.
+// Intent: a condition of another graph, be it a child graph or the parent of one, one that serves a node already, and a
+// switch without bodies are refused, and the graph is as it was; a condition of the root serves a node in a body; one
+// without a default is a condition like any other. The driver takes a condition of another graph for an own one of the
+// same number, so the library has to see it.
 //
 // Interleaving: one thread.
 //
@@ -57,6 +57,23 @@ void CheckForeignCondition(harness::Context& context) {
   context.Check(executable.raw() != nullptr, "the condition goes on serving its own graph");
 }
 
+// A real driver crashes when it instantiates a graph whose node has the condition of a child graph that was moved in.
+void CheckConditionOfChild(harness::Context& context) {
+  GraphDefinition graph, source;
+  GraphDefinition child = source;
+  graph.AddChildGraphNodeByMove(source);
+  const Condition of_child = child.MakeCondition(0);
+  const Condition of_parent = graph.MakeCondition(0);
+  CheckMisuse<std::invalid_argument>(context, "the condition of a child graph, in its parent", "AddIfNode",
+                                     [&] { graph.AddIfNode(of_child); });
+  CheckMisuse<std::invalid_argument>(context, "the condition of the parent, in a child graph", "AddIfNode",
+                                     [&] { child.AddIfNode(of_parent); });
+  child.AddIfNode(of_child);
+  graph.AddIfNode(of_parent).Bodies().front().AddEmptyNode();
+  const GraphExec executable(graph);
+  context.Check(executable.raw() != nullptr, "each serves its own graph");
+}
+
 void CheckUsedCondition(harness::Context& context) {
   GraphDefinition graph;
   const Condition condition = graph.MakeCondition(0);
@@ -81,6 +98,7 @@ void Run(harness::Context& context) {
   DeviceSession session(context);
   StartManualCleanup(context);
   CheckForeignCondition(context);
+  CheckConditionOfChild(context);
   CheckUsedCondition(context);
   CheckAccepted(context);
   context.Oracle("the graph after each refused condition");

@@ -6,12 +6,14 @@
 
 #include <utility>
 
+#include "lib/attachments/graph_box.h"
 #include "lib/attachments/node_record.h"
 
 namespace holdfast {
 
-// Copies name the same condition. It belongs to one graph, which it keeps alive, and serves one conditional node of the
-// graph's hierarchy.
+// Copies name the same condition. It belongs to one graph, which it keeps alive, and serves one conditional node of
+// that graph or of a conditional body below it; not one of a child graph, nor of the graph that a child graph is
+// embedded in.
 class Condition {
  public:
   // What a kernel's argument takes, for cudaGraphSetConditional.
@@ -23,6 +25,11 @@ class Condition {
 
   Condition(CUgraphConditionalHandle raw, attachments::GraphHandle graph) noexcept
       : raw_(raw), graph_(std::move(graph)) {}
+
+  // The driver goes by a number alone: with a condition of another graph it takes that graph's own one of the number,
+  // loses the context at the launch, or crashes when it instantiates.
+  // Throws std::logic_error if the condition's graph is gone, std::invalid_argument if `graph` may not use it.
+  void RequireUsableIn(const attachments::GraphBox& graph, const char* operation) const;
 
   CUgraphConditionalHandle raw_;
   attachments::GraphHandle graph_;

@@ -276,11 +276,7 @@ std::vector<GraphBuilder> GraphBuilder::AddConditional(const Condition& conditio
   record_->RequireCapturing(operation);
   const GraphHandle graph = record_->CaptureGraph();
   const UseScope scope(graph->hierarchy(), operation);
-  // The driver would take it, and the launch would access memory that is not the condition's.
-  if (!condition.graph_->IsAlive() || &condition.graph_->hierarchy() != &graph->hierarchy()) {
-    throw std::invalid_argument(std::string(operation) +
-                                ": the condition belongs to another graph; make one with this builder's MakeCondition");
-  }
+  condition.RequireUsableIn(*graph, operation);
   std::vector<GraphBuilder> bodies;
   for (unsigned i = 0; i < body_count; ++i) {
     bodies.push_back(GraphBuilder(std::make_shared<Record>(Kind::kBody, graph::CreateStreamLike(*record_->stream))));

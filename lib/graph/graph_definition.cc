@@ -329,13 +329,7 @@ GraphNode GraphDefinition::AddSwitchNode(const Condition& condition, unsigned bo
 GraphNode GraphDefinition::AddConditionalNode(const Condition& condition, CUgraphConditionalNodeType type,
                                               unsigned body_count, Dependencies dependencies, const char* operation) {
   const OperationScope scope(*box_, operation);
-  if (!condition.graph_->IsAlive()) {
-    throw std::logic_error(std::string(operation) + ": the condition belongs to a graph that no longer exists");
-  }
-  // The driver takes it, and the launch then loses the context.
-  if (&condition.graph_->hierarchy() != &box_->hierarchy()) {
-    throw std::invalid_argument(std::string(operation) + ": the condition belongs to another graph");
-  }
+  condition.RequireUsableIn(*box_, operation);
   Addition addition(*this, CU_GRAPH_NODE_TYPE_CONDITIONAL, dependencies, "adding a conditional node");
   return addition.Publish(graph::AddConditional(box_, condition.raw(), type, body_count, addition.dependencies()));
 }

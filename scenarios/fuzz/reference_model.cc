@@ -102,6 +102,7 @@ NodeId ReferenceModel::AddConditional(GraphId graph, NodeKind kind, unsigned bod
   const NodeId id = NewNode(graph, kind, dependencies);
   for (unsigned i = 0; i < body_count; ++i) {
     const GraphId body = NewGraph(graphs_[graph].hierarchy, graph);
+    graphs_[body].is_body = true;
     nodes_[id].graphs.push_back(body);
   }
   return id;
@@ -131,7 +132,8 @@ NodeId ReferenceModel::AddChildByMove(GraphId graph, GraphId source, std::span<c
   }
   hierarchies_[to].handles += hierarchies_[from].handles;
   hierarchies_[to].has_conditions |= hierarchies_[from].has_conditions;
-  hierarchies_[from] = {kNone, 0, /*exists=*/false, false};
+  hierarchies_[to].refused_memory_nodes |= hierarchies_[from].refused_memory_nodes;
+  hierarchies_[from] = Hierarchy{.exists = false};
   return id;
 }
 
@@ -194,6 +196,9 @@ void ReferenceModel::EndBody(GraphId body) {
 }
 
 void ReferenceModel::CopyContents(GraphId source, GraphId target, bool owners_are_known) {
+  if (hierarchies_[graphs_[source].hierarchy].refused_memory_nodes) {
+    NoteRefusedMemoryNode(target);
+  }
   std::unordered_map<NodeId, NodeId> copies;
   const std::vector<NodeId> nodes = graphs_[source].nodes;
   for (const NodeId original : nodes) {
@@ -397,6 +402,13 @@ std::span<const OwnerId> ReferenceModel::OwnersOf(NodeId node) const {
   return bundle == kNone ? std::span<const OwnerId>() : std::span<const OwnerId>(bundles_[bundle].owners);
 }
 
+GraphId ReferenceModel::OutermostOfBodies(GraphId graph) const {
+  while (graphs_[graph].is_body) {
+    graph = graphs_[graph].parent;
+  }
+  return graph;
+}
+
 bool ReferenceModel::HasEdge(NodeId from, NodeId to) const {
   const std::vector<std::pair<NodeId, NodeId>>& edges = graphs_[nodes_[to].graph].edges;
   return std::find(edges.begin(), edges.end(), std::pair(from, to)) != edges.end();
@@ -421,7 +433,7 @@ bool ReferenceModel::HasCycle(GraphId id) const {
 bool ReferenceModel::IsPlain(GraphId graph) const {
   const Hierarchy& hierarchy = hierarchies_[graphs_[graph].hierarchy];
   const auto is_special = [](NodeKind kind) { return IsConditional(kind) || IsMemoryNode(kind); };
-  return !hierarchy.has_conditions && !HasKind(hierarchy.root, is_special);
+  return !hierarchy.has_conditions && !hierarchy.refused_memory_nodes && !HasKind(hierarchy.root, is_special);
 }
 
 bool ReferenceModel::HasKind(GraphId graph, bool (*is_kind)(NodeKind)) const {

@@ -75,6 +75,7 @@ struct Node {
 struct Graph {
   HierarchyId hierarchy = kNone;
   GraphId parent = kNone;  // kNone for a root
+  bool is_body = false;    // of a conditional node
   bool alive = true;       // for its handles
   bool exists = true;      // for the driver; a body whose capture ended in error exists, and is no use to anyone
   bool capturing = false;
@@ -87,7 +88,8 @@ struct Hierarchy {
   GraphId root = kNone;
   int handles = 0;
   bool exists = true;
-  bool has_conditions = false;  // made for one of its graphs
+  bool has_conditions = false;        // made for one of its graphs
+  bool refused_memory_nodes = false;  // a driver may count one in all the same
 };
 
 // What an executable made of a graph, by position, since an update of the whole keeps positions.
@@ -163,6 +165,7 @@ class ReferenceModel {
   // Puts a copy of `source` in place of the node's graph.
   void ReplaceChild(NodeId node, GraphId source, bool owners_are_known = true);
   void AddCondition(GraphId graph) { hierarchies_[graphs_[graph].hierarchy].has_conditions = true; }
+  void NoteRefusedMemoryNode(GraphId graph) { hierarchies_[graphs_[graph].hierarchy].refused_memory_nodes = true; }
   void SetCapturing(GraphId graph, bool capturing) { graphs_[graph].capturing = capturing; }
   // CUDA destroyed the root itself.
   void EndRoot(GraphId root) { EndGraph(root); }
@@ -208,10 +211,12 @@ class ReferenceModel {
 
   // The owners of the node's present parameters, slot by slot; empty if it has none.
   std::span<const OwnerId> OwnersOf(NodeId node) const;
+  // The root or child graph whose bodies the graph is in, or is.
+  GraphId OutermostOfBodies(GraphId graph) const;
   bool HasEdge(NodeId from, NodeId to) const;
   bool HasCycle(GraphId graph) const;
-  // Whether the graph's hierarchy has neither conditions nor conditional nodes nor memory nodes: with those each driver
-  // permits what it likes.
+  // Whether the graph's hierarchy has neither conditions nor conditional nodes nor memory nodes, refused ones included:
+  // with those each driver permits what it likes.
   bool IsPlain(GraphId graph) const;
   // Whether the graph, or one below it, has such a node.
   bool HasKind(GraphId graph, bool (*is_kind)(NodeKind)) const;

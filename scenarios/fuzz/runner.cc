@@ -27,7 +27,7 @@ World& Runner::WorldOf(unsigned thread) {
   while (worlds_.size() <= thread) {
     const auto ordinal = static_cast<unsigned>(worlds_.size());
     worlds_.push_back(std::make_unique<World>(environment_, ordinal));
-    worlds_.back()->Reset(settings_);
+    worlds_.back()->Reset(settings_, launches_may_wait_);
     workers_.push_back(ordinal == 0 ? nullptr : std::make_unique<Worker>(environment_.context(), ordinal, [this] {
       environment_.device().MakeCurrent();
     }));
@@ -36,25 +36,30 @@ World& Runner::WorldOf(unsigned thread) {
   return *worlds_[thread];
 }
 
-void Runner::Begin(const Settings& settings) {
+// A real driver runs the host functions of all streams one after the other: one that waits at a gate holds up those
+// that another thread waits for.
+void Runner::Begin(const Settings& settings, std::size_t threads) {
   settings_ = settings;
+  launches_may_wait_ = environment_.is_model() || threads == 1;
   since_settled_ = 0;
   if (const fault::ModelControl* model = environment_.context().model()) {
     model->set_delivery(settings.delivery);
     model->set_handle_reuse(settings.reuse);
   }
   for (const std::unique_ptr<World>& world : worlds_) {
-    world->Reset(settings);
+    world->Reset(settings, launches_may_wait_);
   }
   ++sequences_;
 }
 
 void Runner::Replay(const Sequence& sequence) {
+  std::size_t threads = 1;
   for (const Line& line : sequence.lines) {
     WorldOf(line.operation.thread);
+    threads = std::max<std::size_t>(threads, line.operation.thread + 1);
   }
   journal_.Begin(TextOf(sequence));
-  Begin(sequence.settings);
+  Begin(sequence.settings, threads);
   std::vector<Operation> block;
   Line begin;
   for (const Line& line : sequence.lines) {
@@ -84,7 +89,7 @@ void Runner::RunDrawn(std::uint64_t seed) {
     worlds[thread] = worlds_[thread].get();
   }
   journal_.Begin(TextOf(drawing.settings()));
-  Begin(drawing.settings());
+  Begin(drawing.settings(), drawing.threads());
   std::string text;
   const auto write = [&](const Line& line) {
     text.clear();

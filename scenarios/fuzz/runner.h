@@ -2,6 +2,7 @@
 #ifndef HOLDFAST_SCENARIOS_FUZZ_RUNNER_H_
 #define HOLDFAST_SCENARIOS_FUZZ_RUNNER_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -34,7 +35,7 @@ class Runner {
 
  private:
   World& WorldOf(unsigned thread);
-  void Begin(const Settings& settings);
+  void Begin(const Settings& settings, std::size_t threads);
   void Run(const Operation& operation);
   void RunBlock(const std::vector<Operation>& operations, bool inside);
   // Each thread does its part, in order, while the others do theirs.
@@ -57,6 +58,7 @@ class Runner {
   Interruption interruption_;
   fault::LiveObjects live_before_{};  // what is not of the sequence
   Settings settings_;
+  bool launches_may_wait_ = true;
   unsigned since_settled_ = 0;
   std::uint64_t operations_ = 0;
   std::uint64_t sequences_ = 0;

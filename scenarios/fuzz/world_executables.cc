@@ -336,7 +336,8 @@ void World::Launch(const Operation& operation) {
     return;
   }
   const Executable& executable = model_->executable(slot.id);
-  const int mode = executable.open && !HasBlockedLaunches() ? operation.operands[1] % 3 : 0;
+  const bool may_wait = executable.open && launches_may_wait_ && !HasBlockedLaunches();
+  const int mode = may_wait ? operation.operands[1] % 3 : 0;
   const bool blocks_inside = mode == 2 && Runs(executable.shape, &IsHost);
   if (mode == 1 || blocks_inside) {
     gate_.Close();

@@ -327,6 +327,8 @@ void World::AddFree(const Operation& operation) {
       [address](GraphDefinition& graph, auto dependencies) { return graph.AddMemoryFreeNode(address, dependencies); });
   if (made != kNone) {
     addresses_[made] = address;
+  } else if (!environment_.is_model()) {
+    model_->NoteRefusedMemoryNode(graphs_[operation.operands[0]].id);
   }
 }
 
@@ -488,7 +490,7 @@ void World::MakeCondition(const Operation& operation) {
 
 World::Expectation World::ConditionalExpectation(const ConditionSlot& condition, GraphId graph,
                                                  unsigned body_count) const {
-  const bool is_of_other_graph = model_->graph(condition.graph).hierarchy != model_->graph(graph).hierarchy;
+  const bool is_of_other_graph = model_->OutermostOfBodies(condition.graph) != model_->OutermostOfBodies(graph);
   if (is_of_other_graph || !model_->graph(condition.graph).alive) {
     return Expectation::kMisuse;
   }

@@ -908,7 +908,7 @@ TEST_F(GraphBuilderTest, ConditionsWantACaptureAndTheirOwnGraph) {
             "GraphBuilder::MakeCondition: the builder has not started to capture; call Begin first");
   builder.Begin();
   EXPECT_EQ(MessageOf<std::invalid_argument>([&] { builder.If(GraphDefinition().MakeCondition()); }),
-            "GraphBuilder::If: the condition belongs to another graph; make one with this builder's MakeCondition");
+            "GraphBuilder::If: the condition belongs to another graph; make one with MakeCondition of this one");
   const Condition condition = builder.MakeCondition();
   builder.End();
   EXPECT_EQ(MessageOf<std::logic_error>([&] { builder.If(condition); }),

@@ -339,5 +339,25 @@ TEST_F(ReferenceModelTest, AHierarchyWithConditionsOrMemoryNodesIsNotPlain) {
   EXPECT_FALSE(model_.IsPlain(with_condition));
 }
 
+TEST_F(ReferenceModelTest, ARefusedMemoryNodeCountsInCopiesToo) {
+  const GraphId source = Root();
+  model_.NoteRefusedMemoryNode(source);
+  EXPECT_FALSE(model_.IsPlain(source));
+  EXPECT_FALSE(model_.IsPlain(model_.CloneRoot(source)));
+  const GraphId root = Root();
+  model_.AddChildByCopy(root, source, {});
+  EXPECT_FALSE(model_.IsPlain(root));
+}
+
+TEST_F(ReferenceModelTest, BodiesBelongToTheGraphAroundThem) {
+  const GraphId root = Root();
+  const GraphId body = model_.node(model_.AddConditional(root, NodeKind::kIf, 1, {})).graphs.front();
+  const GraphId inner = model_.node(model_.AddConditional(body, NodeKind::kIf, 1, {})).graphs.front();
+  EXPECT_EQ(model_.OutermostOfBodies(inner), root);
+  const GraphId moved = Root();
+  model_.AddChildByMove(root, moved, {});
+  EXPECT_EQ(model_.OutermostOfBodies(moved), moved);
+}
+
 }  // namespace
 }  // namespace holdfast::fuzz
