@@ -92,21 +92,23 @@ def _draw(session: Session, fuzzer: Fuzzer) -> list[FuzzTask]:
 
 
 def _reduce(session: Session, fuzzer: Fuzzer, ended: Sequence[FuzzTask]) -> list[Reduction]:
-    """Shrinks the first finding of each kind, and puts the commands that take it again in place of longer ones."""
-    reductions: dict[str, Reduction | None] = {}
+    """Shrinks one finding of each kind, and puts the commands that take it again in place of longer ones."""
+    kinds: dict[str, list[FuzzTask]] = {}
     for task in ended:
-        if task.finding is None:
+        if task.finding:
+            kinds.setdefault(fingerprint(task.finding), []).append(task)
+    reductions = []
+    for tasks in kinds.values():
+        reduction = _kept(session, fuzzer.reduce(fuzzer.steadiest(tasks), _shrink_seconds(session)))
+        if reduction is None:
             continue
-        name = fingerprint(task.finding)
-        if name not in reductions:
-            reductions[name] = _kept(session, fuzzer.reduce(task, _shrink_seconds(session)))
-        reduction = reductions[name]
-        assert task.result is not None
-        if reduction:
-            commands = _replay_commands(session, Path(reduction.summary.file))
+        reductions.append(reduction)
+        commands = _replay_commands(session, Path(reduction.summary.file))
+        for task in tasks:
+            assert task.result is not None
             findings = tuple(dataclasses.replace(finding, reproduce=commands) for finding in task.result.findings)
             task.result = dataclasses.replace(task.result, findings=findings)
-    return [reduction for reduction in reductions.values() if reduction]
+    return reductions
 
 
 def _shrink_seconds(session: Session) -> float:

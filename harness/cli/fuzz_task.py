@@ -40,6 +40,18 @@ def fuzz_case(program: Path, variant: str, run: int, seed: int, file: str = "") 
     return Case(scenario, Variant(variant), run, seed, program)
 
 
+@dataclasses.dataclass(frozen=True)
+class Repeats:
+    """How often a finding happened again when its sequence was taken again as it was found."""
+
+    count: int
+    replays: int
+
+    @property
+    def always(self) -> bool:
+        return self.count == self.replays > 0
+
+
 class FuzzTask(CaseTask):
     """The time limit counts from the last sign of life, since a child runs for as long as it is told to: each sequence
     that it begins is one. `sequence` is the text of that which it was in when it ended.
@@ -51,6 +63,7 @@ class FuzzTask(CaseTask):
         super().__init__(case, setting, number)
         self.sequence = ""
         self.core_seconds = 0.0
+        self.repeats: Repeats | None = None  # once somebody has counted
         self._arguments = arguments
         self._commands = reproduction
         self._child: Child | None = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import math
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -11,7 +12,7 @@ from pathlib import Path
 from harness.cli.case_task import Setting
 from harness.cli.engine import Engine
 from harness.cli.fuzz_sequence import FuzzSequence, parse_sequence
-from harness.cli.fuzz_task import DrawingTask, FuzzTask, fingerprint, fuzz_case
+from harness.cli.fuzz_task import DrawingTask, FuzzTask, Repeats, fingerprint, fuzz_case
 from harness.cli.interrupt import Interrupt
 from harness.cli.seed import mix
 from harness.cli.shrink import TimeIsUp, shrink
@@ -20,7 +21,10 @@ from reports import record
 
 SHRINK_SECONDS = 60.0
 _REPLAY_SECONDS = 5.0  # of one candidate; a sequence takes milliseconds
-_FIRST_REPLAYS = 3  # of the sequence as it was found, before it counts as one that does not happen again
+_FIRST_REPLAYS = 8  # of the sequence as it was found, to see how often it happens again
+_FIRST_REPLAYS_OF_A_HANG = 3  # each of them takes seconds
+_MOST_DRAWINGS = 8  # for a finding that always happens again
+_MOST_ATTEMPTS = 8  # at one candidate, for a finding that does not
 _OVERTIME_SECONDS = 60.0  # how much longer than told a child may draw
 
 Look = Callable[[Sequence[FuzzTask]], None]
@@ -55,12 +59,55 @@ class Fuzzer:
         hard_stop: Callable[[], bool] = lambda: False,
     ) -> list[FuzzTask]:
         """Draws sequences for so long, in one child a job and run. Returns the children that have ended; a finding ends
-        the others, unless it is to keep going.
+        the others, unless it is to keep going. A finding that does not always happen again when its sequence is taken
+        again, since it is a matter of timing between threads, can hardly be shrunk: it is drawn on for a better one.
         """
-        watcher = _Drawing(self, seconds, keep_going, reproduction, look, hard_stop)
-        tasks = [watcher.task(job, run, seconds / runs) for run in range(runs) for job in range(self._width)]
-        Engine[FuzzTask](self._width, self._interrupt, watcher).run(tasks)
-        return watcher.ended
+        end = time.monotonic() + seconds
+        ended: list[FuzzTask] = []
+        for _ in range(_MOST_DRAWINGS):
+            left = end - time.monotonic()
+            first_run = 1 + max((task.case.run for task in ended), default=-1)
+            watcher = _Drawing(self, left, keep_going, reproduction, look, hard_stop)
+            tasks = [
+                watcher.task(job, first_run + run, left / runs) for run in range(runs) for job in range(self._width)
+            ]
+            Engine[FuzzTask](self._width, self._interrupt, watcher).run(tasks)
+            ended += watcher.ended
+            found = [task for task in watcher.ended if task.finding]
+            if keep_going or not found or self._repeats(self.steadiest(found)).always:
+                break
+            if end - time.monotonic() < 1 or hard_stop() or self._interrupt.signal:
+                break
+        return ended
+
+    def steadiest(self, tasks: Sequence[FuzzTask]) -> FuzzTask:
+        """The first whose finding always happens again, else the first of those with which it happens most often.
+
+        REQUIRES: each has a finding; there is one at least.
+        """
+        for task in tasks:
+            if self._repeats(task).always:
+                return task
+        return max(tasks, key=lambda task: self._repeats(task).count)
+
+    def _repeats(self, task: FuzzTask) -> Repeats:
+        if task.repeats is None:
+            task.repeats = self._count_repeats(task)
+        return task.repeats
+
+    def _count_repeats(self, task: FuzzTask) -> Repeats:
+        finding = task.finding
+        assert finding is not None
+        try:
+            sequence = parse_sequence(task.sequence)
+        except ValueError:
+            return Repeats(0, 0)
+        wanted = fingerprint(finding)
+        count = _FIRST_REPLAYS_OF_A_HANG if finding.kind == "hang" else _FIRST_REPLAYS
+        replays = self._candidates([sequence] * count)
+        Engine[FuzzTask](self._width, self._interrupt, _Replaying(stop_at="")).run(replays)
+        ended = [replay for replay in replays if replay.result]
+        return Repeats(sum(_has(replay, wanted) for replay in ended), len(ended))
 
     def replay(self, files: Sequence[Path], runs: int, reproduce: Callable[[Path], tuple[str, ...]]) -> list[FuzzTask]:
         """Takes each file's sequence again, `runs` times. Returns the children that have ended."""
@@ -90,17 +137,19 @@ class Fuzzer:
             sequence = parse_sequence(task.sequence)
         except ValueError:
             return None
-        replays = _Replays(self, fingerprint(finding), time.monotonic() + seconds)
-        note, complete, left = "", False, sequence
-        try:
-            if replays.ask([sequence] * _FIRST_REPLAYS) is None:
-                note = f"it did not happen again in {_FIRST_REPLAYS} replays"
-            else:
-                result = shrink(sequence, replays.ask)
-                left, complete = result.sequence, result.complete
-                note = "" if complete else "the time for shrinking was up"
-        except TimeIsUp:
-            note = "the time for shrinking was up before it had begun"
+        end = time.monotonic() + seconds
+        first = self._repeats(task)
+        replays = _Replays(self, fingerprint(finding), end, first)
+        notes, complete, left = [], False, sequence
+        if self._interrupt.signal or time.monotonic() > end:
+            notes = ["the time for shrinking was up before it had begun"]
+        elif first.count == 0:
+            notes = [f"it did not happen again in {first.replays} replays"]
+        else:
+            result = shrink(sequence, replays.ask)
+            left, complete = result.sequence, result.complete and first.always
+            notes += [] if result.complete else ["the time for shrinking was up"]
+            notes += [] if first.always else [f"it happened again in {first.count} of {first.replays} replays"]
         summary = record.Shrunk(
             fingerprint=fingerprint(finding),
             kind=finding.kind,
@@ -111,7 +160,7 @@ class Fuzzer:
             faults_before=sequence.faults,
             replays=replays.count,
             complete=complete,
-            note=note,
+            note="; ".join(notes),
             file="",
         )
         return Reduction(summary, left)
@@ -125,6 +174,15 @@ class Fuzzer:
         """The index of the first sequence whose replay has the finding with this fingerprint, or None; and how many
         replays there were. Raises TimeIsUp when a signal came.
         """
+        tasks = self._candidates(sequences)
+        Engine[FuzzTask](self._width, self._interrupt, _Replaying(wanted)).run(tasks)
+        if self._interrupt.signal:
+            raise TimeIsUp
+        # All before the first that has it were started before it, and have ended: the answer is no matter of timing.
+        found = next((index for index, task in enumerate(tasks) if _has(task, wanted)), None)
+        return found, sum(task.result is not None for task in tasks)
+
+    def _candidates(self, sequences: Sequence[FuzzSequence]) -> list[FuzzTask]:
         setting = dataclasses.replace(
             self._setting, artifacts=None, timeout_seconds=self._setting.timeout_seconds or self._replay_seconds()
         )
@@ -135,12 +193,7 @@ class Fuzzer:
             file.write_text(sequence.text())
             case = fuzz_case(self._program, "candidate", 0, self._seed)
             tasks.append(FuzzTask(case, setting, number, [f"--replay={file}"]))
-        Engine[FuzzTask](self._width, self._interrupt, _Replaying(wanted)).run(tasks)
-        if self._interrupt.signal:
-            raise TimeIsUp
-        # All before the first that has it were started before it, and have ended: the answer is no matter of timing.
-        found = next((index for index, task in enumerate(tasks) if _has(task, wanted)), None)
-        return found, sum(task.result is not None for task in tasks)
+        return tasks
 
     def _replay_seconds(self) -> float:
         usual = self._setting.limits(fuzz_case(self._program, "candidate", 0, 0)).seconds
@@ -219,10 +272,14 @@ class _Replaying:
 
 
 class _Replays:
-    """Answers the questions of the shrinker until the time is up."""
+    """Answers the questions of the shrinker until the time is up. A candidate of a finding that does not always happen
+    again is taken several times, so that it would show with a probability of 95 % if it were as frequent as before.
+    """
 
-    def __init__(self, fuzzer: Fuzzer, wanted: str, deadline: float) -> None:
-        self.count = 0
+    def __init__(self, fuzzer: Fuzzer, wanted: str, deadline: float, first: Repeats) -> None:
+        self.count = first.replays
+        often = math.ceil(3 * first.replays / first.count) if first.count else 1
+        self._attempts = 1 if first.always else min(often, _MOST_ATTEMPTS)
         self._fuzzer = fuzzer
         self._wanted = wanted
         self._deadline = deadline
@@ -230,9 +287,10 @@ class _Replays:
     def ask(self, candidates: Sequence[FuzzSequence]) -> int | None:
         if time.monotonic() > self._deadline:
             raise TimeIsUp
-        found, replays = self._fuzzer.first_with(candidates, self._wanted)
+        attempts = [candidate for candidate in candidates for _ in range(self._attempts)]
+        found, replays = self._fuzzer.first_with(attempts, self._wanted)
         self.count += replays
-        return found
+        return None if found is None else found // self._attempts
 
 
 def _has(task: FuzzTask, wanted: str) -> bool:

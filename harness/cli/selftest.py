@@ -244,7 +244,8 @@ def _results(tasks: Sequence[CaseTask]) -> list[record.Case | None]:
 def _detection_by_fuzz(bug: str, fuzzer: Fuzzer) -> record.Detection:
     """Whether the fuzzer finds the bug in time and shrinks what it found to a few operations."""
     ended = fuzzer.draw(FUZZ_SECONDS)
-    found = next((task for task in ended if task.finding), None)
+    with_finding = [task for task in ended if task.finding]
+    found = fuzzer.steadiest(with_finding) if with_finding else None
     if found is None or found.finding is None:
         reasons = "; ".join(dict.fromkeys(task.result.reason for task in ended if task.result and task.result.reason))
         return record.Detection(bug, fuzz_task.NAME, False, (), reasons or f"no finding within {FUZZ_SECONDS:.0f} s")

@@ -112,6 +112,10 @@ class AllocationFaultWindow {
   AllocationFaultWindow& operator=(const AllocationFaultWindow&) = delete;
 };
 
+// From now on freed memory is overwritten, and not given out again before some thousand other pieces were freed:
+// whoever uses it fails at once, and each time in the same way. A sanitizer that does this itself is left to it.
+void SpoilFreedMemory() noexcept;
+
 }  // namespace holdfast::harness
 
 #endif  // HOLDFAST_HARNESS_SCENARIO_CONTEXT_H_

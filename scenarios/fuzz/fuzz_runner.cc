@@ -169,6 +169,8 @@ void Run(harness::Context& context, const Options& options) {
       sequences.push_back(ReadSequence(file, context.shim()));
     }
   }
+  // A use of freed memory would show late, if at all, and otherwise in a replay.
+  harness::SpoilFreedMemory();
   Environment environment(context);
   Journal journal(options.failure_out);
   Runner runner(environment, journal);

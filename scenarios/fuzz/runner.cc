@@ -88,8 +88,11 @@ void Runner::RunDrawn(std::uint64_t seed) {
   for (unsigned thread = 0; thread < drawing.threads(); ++thread) {
     worlds[thread] = worlds_[thread].get();
   }
-  journal_.Begin(TextOf(drawing.settings()));
-  Begin(drawing.settings(), drawing.threads());
+  // It settles by operations of the sequence: what is left of it settles in the same places still.
+  Settings settings = drawing.settings();
+  const unsigned settle = std::exchange(settings.settle, kMostSettle);
+  journal_.Begin(TextOf(settings));
+  Begin(settings, drawing.threads());
   std::string text;
   const auto write = [&](const Line& line) {
     text.clear();
@@ -108,6 +111,11 @@ void Runner::RunDrawn(std::uint64_t seed) {
       RunBlock(block.operations, block.inside);
     } else {
       Run(block.operations.front());
+    }
+    if (since_settled_ >= settle) {
+      const Operation operation{.thread = 0, .opcode = Opcode::kSettle, .operands = {}, .faults = {}};
+      write({0, false, operation});
+      Run(operation);
     }
   }
   End();

@@ -9,7 +9,6 @@ namespace holdfast::fuzz {
 namespace {
 
 constexpr std::string_view kMagic = "holdfast-fuzz";
-constexpr unsigned kMostSettle = 1000;
 constexpr unsigned kMostParallel = 1000;
 
 constexpr std::pair<std::string_view, fault::Delivery> kDeliveries[] = {

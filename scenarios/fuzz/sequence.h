@@ -29,6 +29,9 @@
 
 namespace holdfast::fuzz {
 
+// With this a sequence of usual length settles only where an operation says so.
+inline constexpr unsigned kMostSettle = 1000;
+
 struct Settings {
   std::uint64_t seed = 0;  // what the sequence was drawn from; for the record
   fault::HandleReuse reuse = fault::HandleReuse::kAtOnce;

@@ -146,7 +146,7 @@ void World::CompareHandles() const {
 void World::CompareGraph(const GraphDefinition& handle, GraphId id) const {
   const Graph& graph = model_->graph(id);
   if (handle.IsValid() != graph.alive) {
-    Fail(NameOf("graph", id) + (graph.alive ? " is gone" : " is not gone"));
+    Fail(NameOf("graph", id) + (graph.alive ? " is gone for its handle" : " is gone, and its handle does not know"));
   }
   if (!graph.alive || IsBusy(id)) {
     return;

@@ -462,6 +462,9 @@ void World::UpdateChild(const Operation& operation) {
   // A failure behind the driver's back: the new copy is in place, and its nodes have lost their owners.
   const bool was_replaced = is_child && environment_.ChildGraphOf(RawOf(slot.id)) != before;
   if (!succeeded && !was_replaced) {
+    if (is_child) {
+      CompareBelow(slot.handle, slot.id);
+    }
     return;
   }
   model_->ReplaceChild(slot.id, source.id, /*owners_are_known=*/succeeded);

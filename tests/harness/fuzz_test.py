@@ -10,7 +10,7 @@ import shlex
 import sys
 import tempfile
 import unittest
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -41,36 +41,84 @@ class SequenceTest(unittest.TestCase):
             sequence.steps,
         )
         self.assertEqual((2, 2), (sequence.operations, sequence.faults))
-        self.assertEqual(2, sequence_of("parallel 2", "0 add 1", "1 add 2").operations)
         self.assertEqual(sequence, parse_sequence(sequence.text(["a comment"])))
+
+    def test_a_block_has_the_operations_that_are_left_of_it(self) -> None:
+        sequence = sequence_of("0 add 1", "parallel 3", "0 add 2", "fault a nth=1", "1 add 3", "2 add 4", "0 add 5")
+        self.assertEqual(5, sequence.operations)
+        self.assertEqual([False, True, True, True, False], [step.block is not None for step in sequence.steps])
+        self.assertEqual(sequence, parse_sequence(sequence.text()))
+        first, second, third, fourth, last = sequence.steps
+        for steps, lines in (
+            ((first, second, fourth, last), ["0 add 1", "parallel 2", "0 add 2", "2 add 4", "0 add 5"]),
+            ((third, fourth, last), ["parallel 2", "fault a nth=1", "1 add 3", "2 add 4", "0 add 5"]),
+            ((fourth, last), ["2 add 4", "0 add 5"]),
+        ):
+            self.assertEqual(lines, sequence.with_steps(steps).lines()[1:])
+
+    def test_what_was_inside_of_an_operation_that_is_left_out_is_no_block(self) -> None:
+        sequence = sequence_of("parallel 3 inside", "0 end 1", "1 add 2", "1 add 3")
+        self.assertEqual(sequence, parse_sequence(sequence.text()))
+        self.assertEqual(
+            ["parallel 2 inside", "0 end 1", "1 add 3"],
+            sequence.with_steps((sequence.steps[0], sequence.steps[2])).lines()[1:],
+        )
+        self.assertEqual(["1 add 2", "1 add 3"], sequence.with_steps(sequence.steps[1:]).lines()[1:])
+
+    def test_settings_that_the_header_has_are_changed(self) -> None:
+        sequence = parse_sequence("holdfast-fuzz 1 seed=0x1 settle=7\n0 add 1\n")
+        changed = sequence.with_settings({"settle": "1", "delivery": "inline"})
+        self.assertEqual(["holdfast-fuzz 1 seed=0x1 settle=1", "0 add 1"], changed.lines())
 
     def test_what_a_dead_program_left_is_read(self) -> None:
         sequence = parse_sequence(f"{HEADER}\n0 add 1\nfault a nth=1\n\0\0\0rest of an older one\n")
         self.assertEqual((Step("0 add 1"),), sequence.steps)
 
     def test_what_is_no_sequence_is_refused(self) -> None:
-        for text, sentence in (("", "no header"), ("0 add 1\n", "no header"), ("holdfast-fuzz 2\n", "another version")):
+        for text, sentence in (
+            ("", "no header"),
+            ("0 add 1\n", "no header"),
+            ("holdfast-fuzz 2\n", "another version"),
+            (f"{HEADER}\nparallel\n", "how many operations"),
+            (f"{HEADER}\nparallel x\n", "how many operations"),
+            (f"{HEADER}\nparallel 2 outside\n", "how many operations"),
+        ):
             with self.assertRaisesRegex(ValueError, sentence):
                 parse_sequence(text)
+
+
+def shrink_while(sequence: FuzzSequence, fails: Callable[[FuzzSequence], bool]) -> tuple[FuzzSequence, int]:
+    """Shrinks a sequence as long as it fails; with the number of candidates tried."""
+    tried = 0
+
+    def ask(candidates: Sequence[FuzzSequence]) -> int | None:
+        nonlocal tried
+        for index, candidate in enumerate(candidates):
+            tried += 1
+            if fails(candidate):
+                return index
+        return None
+
+    assert fails(sequence)
+    result = shrink(sequence, ask)
+    assert result.complete
+    return result.sequence, tried
 
 
 class ShrinkTest(unittest.TestCase):
     def shrink(self, sequence: FuzzSequence, operations: set[str], faults: set[str]) -> tuple[FuzzSequence, int]:
         """Shrinks a sequence that fails while all of these are in it; with the number of candidates tried."""
-        tried = 0
 
-        def ask(candidates: Sequence[FuzzSequence]) -> int | None:
-            nonlocal tried
-            for index, candidate in enumerate(candidates):
-                tried += 1
-                present = {step.operation for step in candidate.steps}
-                if operations <= present and faults <= {fault for step in candidate.steps for fault in step.faults}:
-                    return index
-            return None
+        def fails(candidate: FuzzSequence) -> bool:
+            present = {step.operation for step in candidate.steps}
+            return operations <= present and faults <= {fault for step in candidate.steps for fault in step.faults}
 
-        result = shrink(sequence, ask)
-        self.assertTrue(result.complete)
-        return result.sequence, tried
+        return shrink_while(sequence, fails)
+
+    def assert_left(self, lines: Sequence[str], sequence: FuzzSequence, fails: Callable[[list[str]], bool]) -> None:
+        """What is left of a sequence that fails while `fails` says so of its lines, without the header."""
+        left, _ = shrink_while(sequence, lambda candidate: fails(candidate.lines()[1:]))
+        self.assertEqual(list(lines), left.lines()[1:])
 
     def test_exactly_what_the_finding_needs_is_left(self) -> None:
         steps = [Step(f"0 do {number}", (f"fault a{number} nth=1", f"fault b{number} nth=1")) for number in range(200)]
@@ -87,6 +135,92 @@ class ShrinkTest(unittest.TestCase):
     def test_what_cannot_shrink_stays(self) -> None:
         sequence = sequence_of("fault a nth=1", "0 do 1")
         self.assertEqual(sequence, self.shrink(sequence, {"0 do 1"}, {"fault a nth=1"})[0])
+
+    def test_settings_become_the_simplest_that_have_the_finding(self) -> None:
+        sequence = parse_sequence("holdfast-fuzz 1 seed=0x1 reuse=never delivery=held settle=9\n0 do 1\n")
+        for needed, header in (
+            ("seed=0x1", "holdfast-fuzz 1 seed=0x1 reuse=never delivery=inline settle=1"),
+            ("delivery=held", "holdfast-fuzz 1 seed=0x1 reuse=never delivery=held settle=1"),
+            ("settle=9", "holdfast-fuzz 1 seed=0x1 reuse=never delivery=inline settle=9"),
+        ):
+            left, _ = shrink_while(sequence, lambda candidate, needed=needed: needed in candidate.header.split())
+            self.assertEqual(header, left.header)
+
+    def test_a_finding_that_comes_with_a_settling_needs_no_operations_to_wait_for_it(self) -> None:
+        sequence = parse_sequence("holdfast-fuzz 1 settle=40\n" + "".join(f"0 do {number}\n" for number in range(100)))
+
+        def fails(candidate: FuzzSequence) -> bool:
+            settle = int(candidate.header.partition("settle=")[2])
+            places = [index for index, step in enumerate(candidate.steps) if step.operation == "0 do 5"]
+            return bool(places) and len(candidate.steps) - places[0] >= settle
+
+        self.assertEqual(["holdfast-fuzz 1 settle=1", "0 do 5"], shrink_while(sequence, fails)[0].lines())
+
+    def test_threads_that_the_finding_does_not_need_are_gone(self) -> None:
+        mixed = sequence_of(*(f"{number % 3} do {number}" for number in range(30)))
+        left, tried = self.shrink(mixed, {"1 do 4", "1 do 22"}, set())
+        self.assertEqual(["1 do 4", "1 do 22"], left.lines()[1:])
+        self.assertLess(tried, 60)
+        self.assert_left(
+            ["2 do 2", "2 do 4"],
+            sequence_of("2 do 2", "1 do 3", "1 do 4"),
+            lambda lines: [line.split()[2] for line in lines if line.split()[2] != "3"] == ["2", "4"],
+        )
+
+    def test_a_block_is_taken_apart_unless_the_finding_needs_it(self) -> None:
+        sequence = sequence_of("parallel 3", "0 do 1", "1 do 2", "1 do 3", "parallel 2 inside", "0 do 4", "1 do 5")
+        self.assert_left(["0 do 1", "1 do 5"], sequence, lambda lines: {"0 do 1", "1 do 5"} <= set(lines))
+        self.assert_left(
+            ["parallel 2", "0 do 1", "1 do 3"],
+            sequence,
+            lambda lines: {"0 do 1", "1 do 3"} <= set(lines) and lines[0].startswith("parallel"),
+        )
+        self.assert_left(
+            ["0 do 1", "parallel 2 inside", "0 do 4", "1 do 5"],
+            sequence,
+            lambda lines: (
+                "0 do 1" in lines and "1 do 5" in lines[lines.index("0 do 4") :]
+                if "parallel 2 inside" in lines and "0 do 4" in lines
+                else False
+            ),
+        )
+
+    def test_leaving_out_an_operation_of_a_block_does_not_move_what_is_behind_it_into_the_block(self) -> None:
+        sequence = sequence_of("parallel 4", "0 do 1", "1 do 2", "0 do 3", "1 do 4", "0 do 5", "1 do 6")
+        seen = []
+        shrink_while(sequence, lambda candidate: bool(seen.append(candidate.lines()[1:])) or len(seen) == 1)
+        for lines in seen:
+            for index, line in enumerate(lines):
+                if line.startswith("parallel"):
+                    inside = lines[index + 1 : index + 1 + int(line.split()[1])]
+                    self.assertLessEqual({one.split()[2] for one in inside}, {"1", "2", "3", "4"})
+
+    def test_two_that_only_go_together_are_gone(self) -> None:
+        self.assert_left(
+            ["0 do 3"],
+            sequence_of("0 make 1", "0 do 2", "0 do 3", "0 take 1"),
+            lambda lines: "0 do 3" in lines and ("0 make 1" in lines) == ("0 take 1" in lines),
+        )
+
+    def test_an_operation_that_another_slot_can_stand_in_for_is_gone(self) -> None:
+        behind = (["0 create g1", "0 find g1 g3", "0 add g3 n1 -"], ["0 create g1", "0 add g1 n1 -"])
+        self.assert_left(behind[1], sequence_of(*behind[0]), lambda lines: lines in behind)
+        before = (
+            ["0 create g1", "0 find g1 g3", "0 create g1", "0 add g3 n1 -"],
+            ["0 create g3", "0 create g1", "0 add g3 n1 -"],
+        )
+        self.assert_left(before[1], sequence_of(*before[0]), lambda lines: lines in before)
+
+    def test_a_graph_is_copied_for_itself_if_that_will_do(self) -> None:
+        for copy in ("embed g2 n1 g1 - -", "update_child n1 g1"):
+            self.assert_left(
+                ["0 create g1", "0 clone g1 g0"],
+                sequence_of("0 create g2", "0 create g1", f"0 {copy}"),
+                lambda lines, copy=copy: (
+                    "0 create g1" in lines
+                    and (lines[-1] == "0 clone g1 g0" or (lines[-1] == f"0 {copy}" and "0 create g2" in lines))
+                ),
+            )
 
     def test_when_the_time_is_up_the_best_so_far_is_left(self) -> None:
         asked = 0
@@ -197,6 +331,20 @@ class FuzzTest(unittest.TestCase):
         shrunk = self.shrunk(report)
         self.assertEqual((40, False), (shrunk["operations"], shrunk["complete"]))
         self.assertIn("did not happen again", answer.out)
+
+    def test_it_is_drawn_on_until_a_finding_always_happens_again(self) -> None:
+        answer, report = self.fuzz("contract-later", "--max-total-time=10s", "--jobs=1")
+        self.assertEqual(1, answer.code, answer)
+        shrunk = self.shrunk(report)
+        self.assertEqual((2, 1, True, ""), tuple(shrunk[key] for key in ("operations", "faults", "complete", "note")))
+        self.assertEqual([0, 1], [case["run"] for case in report["cases"]])
+
+    def test_what_happens_again_now_and_then_is_asked_for_several_times(self) -> None:
+        answer, report = self.draw("now-and-then", "--jobs=1")
+        self.assertEqual(1, answer.code, answer)
+        shrunk = self.shrunk(report)
+        self.assertEqual((1, False), (shrunk["operations"], shrunk["complete"]))
+        self.assertEqual("it happened again in 4 of 8 replays", shrunk["note"])
 
     def test_a_finding_without_a_sequence_has_the_commands_that_draw_again(self) -> None:
         answer, report = self.draw("no-file", "--jobs=1")

@@ -6,6 +6,8 @@
     crash       a sequence with the operation 3 in it ends the process
     hang        a sequence with the operation 3 in it never ends
     once        the first drawn sequence, and no replay
+    now-and-then    a sequence with the operation 3 in it, in every other replay
+    contract-later  as contract, but for the first child, which says so of a sequence that has it not
     no-file     a drawn sequence, of which nothing is left
     idle        it draws nothing
 
@@ -50,11 +52,22 @@ def _check(bug: str, text: str) -> bool:
     if bug == "hang" and "3" in codes:
         while True:
             signal.pause()
+    if bug == "now-and-then" and "3" in codes and _count() % 2 == 0:
+        _emit("finding", kind="contract", message="it happened now", place="")
+        return True
     faulted = {line[1] for fault, line in itertools.pairwise(lines) if fault[0] == "fault"}
-    if bug == "contract" and "3" in codes and "5" in faulted:
+    if bug.startswith("contract") and "3" in codes and "5" in faulted:
         _emit("finding", kind="contract", message=f"owner {os.getpid()} was released twice", place="")
         return True
     return False
+
+
+def _count() -> int:
+    """How often it was asked before, by any child."""
+    file = Path(os.environ["SCRIPTED_FUZZER"]) / "count"
+    count = int(file.read_text()) if file.exists() else 0
+    file.write_text(str(count + 1))
+    return count
 
 
 def _fuzz(bug: str, options: dict[str, str]) -> int:
@@ -65,14 +78,16 @@ def _fuzz(bug: str, options: dict[str, str]) -> int:
     sequences = 0
     kept = open(options["failure-out"], "wb", buffering=0)  # noqa: SIM115  the process keeps it open to its end
     while time.monotonic() < end:
-        text = _draw(generator, options["seed"])
+        is_first = bug == "contract-later" and _count() == 0
+        text = f"holdfast-fuzz 1 seed={options['seed']}\n0 1 0\n" if is_first else _draw(generator, options["seed"])
         if bug != "no-file":
             kept.seek(0)  # over the text before, and never empty in between
             kept.truncate(kept.write(text.encode()))
         sequences += 1
-        if bug in ("once", "no-file"):
-            _emit("finding", kind="contract", message="it happened", place="")
-        if bug in ("once", "no-file") or _check(bug, text):
+        if bug in ("once", "no-file") or is_first:
+            _emit("finding", kind="contract", message="owner 1 was released twice", place="")
+            return 1
+        if _check(bug, text):
             return 1
     _emit("counter", name="operations", value=sequences * _OPERATIONS)
     _emit("counter", name="sequences", value=sequences)

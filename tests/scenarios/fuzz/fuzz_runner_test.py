@@ -81,6 +81,14 @@ class FuzzRunnerTest(unittest.TestCase):
         self.assertEqual(texts[0], texts[1])
         self.assertIn("0 create g", texts[0])
 
+    def test_a_drawn_sequence_settles_by_operations_of_its_own(self) -> None:
+        texts = []
+        for seed in range(8):
+            self.run_runner(f"--seed={seed}", "--max-time=0", f"--failure-out={self.failure}")
+            texts.append(self.failure.read_text())
+        self.assertTrue(all(" settle=1000\n" in text for text in texts))
+        self.assertTrue(any("\n0 settle\n" in text for text in texts))
+
     def test_any_lines_of_a_drawn_sequence_are_a_sequence(self) -> None:
         draw = random.Random(17)
         for seed in range(24):

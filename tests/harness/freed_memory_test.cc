@@ -1,0 +1,54 @@
+// Freed memory that is spoilt: what it held is gone at once, and it is not given out again for a while.
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <set>
+
+#include "harness/scenario/context.h"
+
+namespace holdfast::harness {
+namespace {
+
+constexpr std::size_t kSizeBytes = 48;
+
+#if !defined(__SANITIZE_ADDRESS__)
+
+TEST(FreedMemoryTest, IsOverwritten) {
+  SpoilFreedMemory();
+  auto* piece = static_cast<volatile unsigned char*>(operator new(kSizeBytes));
+  for (std::size_t i = 0; i < kSizeBytes; ++i) {
+    piece[i] = 1;
+  }
+  operator delete(const_cast<unsigned char*>(piece));
+  for (std::size_t i = 0; i < kSizeBytes; ++i) {
+    EXPECT_EQ(piece[i], 0xA5) << i;
+  }
+}
+
+TEST(FreedMemoryTest, IsNotGivenOutAgainForAWhile) {
+  SpoilFreedMemory();
+  std::set<void*> freed;
+  for (int i = 0; i < 500; ++i) {
+    void* piece = operator new(kSizeBytes);
+    EXPECT_FALSE(freed.contains(piece));
+    freed.insert(piece);
+    operator delete(piece);
+  }
+}
+
+#endif
+
+// In the end all of it goes back: else this would need gigabytes.
+TEST(FreedMemoryTest, IsGivenOutAgainInTheEnd) {
+  SpoilFreedMemory();
+  std::set<void*> seen;
+  for (int i = 0; i < 100'000; ++i) {
+    void* piece = operator new(kSizeBytes);
+    seen.insert(piece);
+    operator delete(piece);
+  }
+  EXPECT_LT(seen.size(), 50'000U);
+}
+
+}  // namespace
+}  // namespace holdfast::harness
