@@ -15,7 +15,7 @@ namespace holdfast::attachments {
 
 // Immutable once made. It lives from Create until the queue (or, if the user object was never made, its creator)
 // releases it; CUDA's reference count decides when that is. Nothing else owns it.
-class Attachment : private cleanup::Item {
+class Attachment : private cleanup::Payload {
  public:
   struct Destroyer {
     // CUDA does not know of it: it goes here and now.
@@ -35,14 +35,14 @@ class Attachment : private cleanup::Item {
   std::span<const OpaqueHandle> owners() const noexcept { return {FirstOwner(), owner_count_}; }
 
   // What the user object is created with, for OnUserObjectDestroyed.
-  void* cleanup_item() noexcept { return static_cast<cleanup::Item*>(this); }
+  void* cleanup_payload() noexcept { return static_cast<cleanup::Payload*>(this); }
 
   // The user object that owns this, once it has been made.
   CUuserObject user_object() const noexcept { return user_object_; }
   void set_user_object(CUuserObject user_object) noexcept { user_object_ = user_object; }
 
  private:
-  explicit Attachment(std::size_t owner_count) noexcept : cleanup::Item(&ReleaseItem), owner_count_(owner_count) {}
+  explicit Attachment(std::size_t owner_count) noexcept : cleanup::Payload(&ReleaseItem), owner_count_(owner_count) {}
   ~Attachment() = default;
 
   static void Destroy(Attachment* attachment) noexcept;

@@ -31,7 +31,7 @@ StagedExecutableOwners::StagedExecutableOwners(GraphBox& source) : source_(sourc
   const auto destroy = [](ExecutableOwners* owners) { ExecutableOwners::ReleaseDirectly(owners); };
   std::unique_ptr<ExecutableOwners, decltype(destroy)> owners(new ExecutableOwners, destroy);
   Check("cuUserObjectCreate",
-        GetDriver().cuUserObjectCreate(&user_object_, static_cast<cleanup::Item*>(owners.get()),
+        GetDriver().cuUserObjectCreate(&user_object_, static_cast<cleanup::Payload*>(owners.get()),
                                        &DeferredCleanup::OnUserObjectDestroyed, 1u, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC),
         "preparing an executable");
   // From here on CUDA owns it, and only the queue may release it.

@@ -18,7 +18,7 @@ namespace holdfast::attachments {
 // Owned by a user object, like an Attachment. Append-only but for undoing a refused update: an owner that was
 // superseded lives until the executable, or its next whole update, is through. Thread safety: as the executable's: one
 // thread at a time.
-class ExecutableOwners : private cleanup::Item {
+class ExecutableOwners : private cleanup::Payload {
  public:
   // Appends while it lives, unless Keep is called: then the owners stay.
   class Addition {
@@ -44,7 +44,7 @@ class ExecutableOwners : private cleanup::Item {
  private:
   friend class StagedExecutableOwners;
 
-  ExecutableOwners() noexcept : cleanup::Item(&ReleaseItem) {}
+  ExecutableOwners() noexcept : cleanup::Payload(&ReleaseItem) {}
   ~ExecutableOwners() = default;
   static void ReleaseItem(cleanup::Item* item) noexcept { delete static_cast<ExecutableOwners*>(item); }
   // CUDA does not know of it: it goes here and now.

@@ -35,7 +35,7 @@ AttachmentTransaction::AttachmentTransaction(GraphBox& box, std::span<const Opaq
 void AttachmentTransaction::MakeUserObject(Attachment::Pointer attachment) {
   CUuserObject user_object = nullptr;
   Check("cuUserObjectCreate",
-        GetDriver().cuUserObjectCreate(&user_object, attachment->cleanup_item(),
+        GetDriver().cuUserObjectCreate(&user_object, attachment->cleanup_payload(),
                                        &DeferredCleanup::OnUserObjectDestroyed, 1u, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC),
         "preparing an attachment");
   attachment->set_user_object(user_object);

@@ -152,6 +152,12 @@ class CleanupQueue {
     return true;
   }
 
+  // For the child of a fork: what is queued stays there, unreleased, and later payloads are leaked and counted.
+  // REQUIRES: no other thread is in this process.
+  void Abandon() noexcept { gate_.CloseWithoutWaiting(); }
+
+  bool IsShutDown() const noexcept { return gate_.IsClosed(); }
+
   // Whether payloads wait. A hint while other threads are at work; exact when the system is quiet.
   // Memory ordering: acquire, paired with the stores of the drain: who sees no backlog may rely on its releases.
   bool HasWork() const noexcept { return !list_.Empty() || has_backlog_.load(std::memory_order_acquire); }

@@ -55,8 +55,9 @@ class RelaxedCaptureScope : public BatchScope {
 }  // namespace
 
 struct DeferredCleanup::Parts {
-  Parts(std::unique_ptr<Wakeup> given, const CleanupOptions& given_options)
+  Parts(std::unique_ptr<Wakeup> given, const CleanupOptions& given_options, Parts* earlier)
       : options(given_options),
+        previous(earlier),
         wakeup(std::move(given)),
         queue(*wakeup, &batch_scope, {&AlertRetry, this}),
         retry([this] { return queue.RequestIfNeeded(); }) {
@@ -89,6 +90,7 @@ struct DeferredCleanup::Parts {
   }
 
   const CleanupOptions options;
+  Parts* const previous;  // shut down or abandoned; payloads may still point to its queue
   RelaxedCaptureScope batch_scope;
   const std::unique_ptr<Wakeup> wakeup;
   Queue queue;
@@ -113,10 +115,16 @@ void DeferredCleanup::Start(std::unique_ptr<Wakeup> wakeup, const CleanupOptions
   if (wakeup == nullptr) {
     throw std::invalid_argument("DeferredCleanup::Start: no wakeup was given");
   }
-  if (parts_.load(std::memory_order_acquire) != nullptr) {
-    throw std::logic_error("DeferredCleanup::Start: the cleanup of this process has been started before");
+  if (IsRunning()) {
+    throw std::logic_error("DeferredCleanup::Start: the cleanup of this process is running already");
   }
-  parts_.store(new Parts(std::move(wakeup), options), std::memory_order_release);
+  Parts* const previous = parts_.load(std::memory_order_acquire);
+  parts_.store(new Parts(std::move(wakeup), options, previous), std::memory_order_release);
+}
+
+bool DeferredCleanup::IsRunning() const noexcept {
+  const Parts* parts = parts_.load(std::memory_order_acquire);
+  return parts != nullptr && !parts->queue.IsShutDown();
 }
 
 void DeferredCleanup::RequireStarted() const {
@@ -152,6 +160,12 @@ bool DeferredCleanup::Shutdown() noexcept {
   return true;
 }
 
+void DeferredCleanup::AbandonInForkedChild() noexcept {
+  if (Parts* parts = parts_.load(std::memory_order_acquire)) {
+    parts->queue.Abandon();
+  }
+}
+
 bool DeferredCleanup::HasWork() const noexcept {
   const Parts* parts = parts_.load(std::memory_order_acquire);
   return parts != nullptr && parts->queue.HasWork();
@@ -171,9 +185,16 @@ CleanupCounters DeferredCleanup::Counters() const noexcept {
   return parts != nullptr ? parts->queue.Counters() : CleanupCounters{};
 }
 
-void DeferredCleanup::OnUserObjectDestroyed(void* item) noexcept {
-  // Set: RequireStarted came before the user object was made.
-  Process().parts_.load(std::memory_order_acquire)->queue.Enqueue(static_cast<Item*>(item));
+void DeferredCleanup::OnUserObjectDestroyed(void* payload) noexcept {
+  auto* const item = static_cast<Payload*>(payload);
+  // Set: RequireStarted came before the payload was made.
+  item->queue->Enqueue(item);
 }
+
+Payload::Payload(ReleaseFunction release_function) noexcept
+    : Item(release_function), queue([] {
+        DeferredCleanup::Parts* parts = DeferredCleanup::Process().parts_.load(std::memory_order_acquire);
+        return parts != nullptr ? &parts->queue : nullptr;
+      }()) {}
 
 }  // namespace holdfast::cleanup

@@ -1,6 +1,7 @@
 // The cleanup of this process: one queue with its wakeup, alive for as long as CUDA may call back.
 //
-// A program calls Start once, before it makes graphs, and Shutdown before its host (an interpreter, say) goes away.
+// A program calls Start before it makes graphs, and Shutdown before its host (an interpreter, say) goes away. A host
+// that comes again starts again: what was made under the one before never reaches the new one.
 #ifndef HOLDFAST_LIB_CLEANUP_DEFERRED_CLEANUP_H_
 #define HOLDFAST_LIB_CLEANUP_DEFERRED_CLEANUP_H_
 
@@ -19,20 +20,32 @@ namespace holdfast::cleanup {
 using Item = CleanupItem<StandardAtomics>;
 using Queue = CleanupQueue<StandardAtomics>;
 
+// What a user object of ours owns. It goes to the queue that there was when it was made: its owners belong to that
+// host.
+struct Payload : Item {
+  explicit Payload(ReleaseFunction release_function) noexcept;
+
+  Queue* const queue;  // null before Start
+};
+
 struct CleanupOptions {
   // An accepted wakeup that did not run within this time is presumed lost when a safe entry looks, and asked for once
   // more; after each such guess the time doubles until one runs, since the host may only be busy.
   std::chrono::milliseconds presumed_lost_after{10'000};
 };
 
-// Thread safety: all members from any thread, except Start, which is called once and happens before all else.
+// Thread safety: all members from any thread, except Start and AbandonInForkedChild: nothing else runs meanwhile.
 class DeferredCleanup {
  public:
   // Never destroyed: a late callback must find it whole.
   static DeferredCleanup& Process();
 
-  // Sets the wakeup. Throws std::logic_error if there is one already, std::invalid_argument for none.
+  // Sets the wakeup. Throws std::logic_error if there is one already and it was not shut down, std::invalid_argument
+  // for none.
   void Start(std::unique_ptr<Wakeup> wakeup, const CleanupOptions& options = {});
+
+  // Between Start and Shutdown.
+  bool IsRunning() const noexcept;
 
   // Throws std::logic_error before Start: nothing would ever release a payload.
   void RequireStarted() const;
@@ -49,6 +62,10 @@ class DeferredCleanup {
   // one is done), and when called by an owner's destructor inside a drain, where waiting would be for ever.
   bool Shutdown() noexcept;
 
+  // In a child process, right after the fork: what was inherited is left as it is, and never released here. Nobody is
+  // waited for: the other threads are not in this process. The child may Start anew.
+  void AbandonInForkedChild() noexcept;
+
   // Whether anything is enqueued and not yet released.
   bool HasWork() const noexcept;
 
@@ -60,17 +77,19 @@ class DeferredCleanup {
   void CountReleasedDirectly() noexcept;
   std::uint64_t ReleasedDirectly() const noexcept;
 
-  // The destructor that every user object of ours is created with; `item` is the payload's Item.
-  static void OnUserObjectDestroyed(void* item) noexcept;
+  // The destructor that every user object of ours is created with.
+  static void OnUserObjectDestroyed(void* payload) noexcept;
 
  private:
+  friend struct Payload;
+
   // The queue and what it calls, made together by Start.
   struct Parts;
 
   DeferredCleanup() = default;
   ~DeferredCleanup() = delete;
 
-  // Set once by Start, never freed.
+  // Set by Start, never freed: a callback may come at any time.
   // Memory ordering: release in Start, acquire everywhere: who sees the pointer sees the queue whole.
   std::atomic<Parts*> parts_{nullptr};
 

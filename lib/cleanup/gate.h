@@ -47,6 +47,10 @@ class ShutdownGate {
     return true;
   }
 
+  // For the child of a fork: the threads that were inside stayed behind, and would be waited for in vain.
+  // Memory ordering: release, paired with IsClosed and Enter.
+  void CloseWithoutWaiting() noexcept { state_.fetch_or(kClosed, std::memory_order_acq_rel); }
+
   // Memory ordering: acquire, paired with Close. A true answer is final, a false one may be outdated.
   bool IsClosed() const noexcept { return (state_.load(std::memory_order_acquire) & kClosed) != 0; }
 

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <atomic>
 #include <stdexcept>
 #include <string_view>
 
@@ -20,11 +21,16 @@ int VersionOf(std::string_view name) {
   return name == "cuCtxGetDevice" || name == "cuCtxSynchronize" ? kBeforeContextParameters : kCudaVersion;
 }
 
+std::atomic<bool> is_initialised{false};
+std::atomic<const Driver*> abandoned_driver{nullptr};
+
 bool Initialise(const Driver& driver) {
   const CUresult result = driver.cuInit(0u);
   if (result != CUDA_SUCCESS) {
     throw DriverError("cuInit", result, "starting the driver");
   }
+  // Memory ordering: relaxed, a note for AbandonInForkedChild.
+  is_initialised.store(true, std::memory_order_relaxed);
   return true;
 }
 
@@ -53,7 +59,15 @@ void* Resolver::Find(const char* name) const noexcept {
 // the plain name and answers with the version that cuda.h declares.
 Driver::Driver(const Resolver& resolver)
     :
-#define HOLDFAST_ENTRY_POINT(name) name(#name, resolver.Find(#name)),
+#define HOLDFAST_ENTRY_POINT(name) name(#name, resolver.Find(#name), CUDA_ERROR_NOT_SUPPORTED),
+#include "lib/driver/entry_points.def"
+#undef HOLDFAST_ENTRY_POINT
+      end_() {
+}
+
+Driver::Driver(CUresult answer)
+    :
+#define HOLDFAST_ENTRY_POINT(name) name(#name, nullptr, answer),
 #include "lib/driver/entry_points.def"
 #undef HOLDFAST_ENTRY_POINT
       end_() {
@@ -76,10 +90,22 @@ const Driver& GetUninitialisedDriver() {
 }
 
 const Driver& GetDriver() {
+  // Memory ordering: relaxed. It is written while this process has one thread.
+  if (const Driver* abandoned = abandoned_driver.load(std::memory_order_relaxed)) [[unlikely]] {
+    return *abandoned;
+  }
   const Driver& driver = GetUninitialisedDriver();
   // A throw leaves the variable unset, and the next call tries again.
   [[maybe_unused]] static const bool initialised = Initialise(driver);
   return driver;
+}
+
+void AbandonInForkedChild() noexcept {
+  // Memory ordering: relaxed, as in GetDriver; and the thread that initialised is this one or is not here.
+  if (is_initialised.load(std::memory_order_relaxed)) {
+    static const Driver gone{CUDA_ERROR_DEINITIALIZED};
+    abandoned_driver.store(&gone, std::memory_order_relaxed);
+  }
 }
 
 }  // namespace holdfast::driver

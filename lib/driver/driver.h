@@ -1,7 +1,7 @@
 // The driver: its entry points, resolved at run time and never linked, so that a program starts without a GPU
 // and whatever libcuda.so.1 the loader finds (a real driver, the model driver, a shim) serves.
 //
-// Thread safety: the table is immutable once loaded; any thread may call through it.
+// Thread safety: a table is immutable once made; any thread may call through it.
 #ifndef HOLDFAST_LIB_DRIVER_DRIVER_H_
 #define HOLDFAST_LIB_DRIVER_DRIVER_H_
 
@@ -13,24 +13,26 @@
 
 namespace holdfast::driver {
 
-// One entry point. Absent from an old driver is a named state, not a null pointer to stumble on: a call then
-// answers CUDA_ERROR_NOT_SUPPORTED and changes nothing.
+// One entry point. Absent is a named state, not a null pointer to stumble on: a call then answers `otherwise` and
+// changes nothing.
 template <typename Function>
 class EntryPoint {
  public:
-  EntryPoint(const char* name, void* address) : name_(name), function_(reinterpret_cast<Function>(address)) {}
+  EntryPoint(const char* name, void* address, CUresult otherwise)
+      : name_(name), function_(reinterpret_cast<Function>(address)), otherwise_(otherwise) {}
 
   const char* name() const noexcept { return name_; }
   bool available() const noexcept { return function_ != nullptr; }
 
   template <typename... Arguments>
   CUresult operator()(Arguments... arguments) const noexcept {
-    return function_ != nullptr ? function_(arguments...) : CUDA_ERROR_NOT_SUPPORTED;
+    return function_ != nullptr ? function_(arguments...) : otherwise_;
   }
 
  private:
   const char* name_;
   Function function_;
+  CUresult otherwise_;
 };
 
 // Finds one entry point by name.
@@ -50,7 +52,11 @@ class Resolver {
 
 class Driver {
  public:
+  // What this driver lacks answers CUDA_ERROR_NOT_SUPPORTED.
   explicit Driver(const Resolver& resolver);
+
+  // Every call answers `answer`.
+  explicit Driver(CUresult answer);
 
   // Names of the entry points that this driver lacks.
   std::vector<std::string> Missing() const;
@@ -69,7 +75,12 @@ class Driver {
 // Throws std::runtime_error when there is none, DriverError when cuInit fails; the next call tries again.
 const Driver& GetDriver();
 
-// The same without cuInit: for what must work although it failed, such as wording that very failure.
+// In a child process, right after the fork of one that had initialised CUDA, which CUDA does not support: from here on
+// every call through GetDriver() answers CUDA_ERROR_DEINITIALIZED and reaches nothing.
+// Thread safety: nothing else of the library runs meanwhile.
+void AbandonInForkedChild() noexcept;
+
+// The same as GetDriver without cuInit: for what must work although it failed, such as wording that very failure.
 const Driver& GetUninitialisedDriver();
 
 }  // namespace holdfast::driver

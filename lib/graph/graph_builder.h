@@ -5,6 +5,7 @@
 #include <cuda.h>
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -104,6 +105,9 @@ class GraphBuilder {
   // Ends the capture if it goes on (a forked builder's is its primary's), and lets go of graph and stream. The builder
   // is closed even if that fails with DriverError. A second call does nothing.
   void Close();
+
+  // The same for handles that are equal.
+  std::size_t Hash() const noexcept { return std::hash<const void*>()(record_.get()); }
 
   friend bool operator==(const GraphBuilder& left, const GraphBuilder& right) noexcept {
     return left.record_ == right.record_;

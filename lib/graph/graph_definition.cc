@@ -256,15 +256,26 @@ GraphNode GraphDefinition::AddEventWaitNode(const EventHandle& event, Dependenci
 }
 
 GraphNode GraphDefinition::AddMemoryAllocationNode(std::size_t size_bytes, Dependencies dependencies) {
+  RequireValid("GraphDefinition::AddMemoryAllocationNode");
+  AllocationParameters allocation;
+  allocation.size_bytes = size_bytes;
+  Check("cuCtxGetDevice", GetDriver().cuCtxGetDevice(&allocation.location.id), "adding a memory-allocation node");
+  return AddMemoryAllocationNode(allocation, dependencies);
+}
+
+GraphNode GraphDefinition::AddMemoryAllocationNode(const AllocationParameters& allocation, Dependencies dependencies) {
   constexpr const char* kDoing = "adding a memory-allocation node";
   const OperationScope scope(*box_, "GraphDefinition::AddMemoryAllocationNode");
-  CUdevice device = 0;
-  Check("cuCtxGetDevice", GetDriver().cuCtxGetDevice(&device), kDoing);
+  std::vector<CUmemAccessDesc> peers;
+  for (const CUdevice peer : allocation.peers) {
+    peers.push_back({{CU_MEM_LOCATION_TYPE_DEVICE, peer}, CU_MEM_ACCESS_FLAGS_PROT_READWRITE});
+  }
   CUDA_MEM_ALLOC_NODE_PARAMS parameters{};
-  parameters.poolProps.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
-  parameters.poolProps.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
-  parameters.poolProps.location.id = device;
-  parameters.bytesize = size_bytes;
+  parameters.poolProps.allocType = allocation.type;
+  parameters.poolProps.location = allocation.location;
+  parameters.accessDescs = peers.empty() ? nullptr : peers.data();
+  parameters.accessDescCount = peers.size();
+  parameters.bytesize = allocation.size_bytes;
   return AddPlainNode(CU_GRAPH_NODE_TYPE_MEM_ALLOC, {}, nullptr, dependencies, "cuGraphAddMemAllocNode", kDoing,
                       [&parameters](CUgraphNode* node, CUgraph graph, const CUgraphNode* first, std::size_t count) {
                         return GetDriver().cuGraphAddMemAllocNode(node, graph, first, count, &parameters);

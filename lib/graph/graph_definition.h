@@ -5,6 +5,7 @@
 #include <cuda.h>
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -56,6 +57,9 @@ class GraphDefinition {
   // then.
   GraphDefinition Clone() const;
 
+  // The same for handles that are equal, before and after the graph is gone.
+  std::size_t Hash() const noexcept { return std::hash<const void*>()(box_.get()); }
+
   // Null once the graph is gone.
   CUgraph raw() const noexcept { return box_->graph(); }
   bool IsValid() const noexcept { return box_->IsAlive(); }
@@ -98,6 +102,7 @@ class GraphDefinition {
 
   // Allocates device memory of the current device at each launch; the address is the node's AllocatedAddress().
   GraphNode AddMemoryAllocationNode(std::size_t size_bytes, Dependencies dependencies = {});
+  GraphNode AddMemoryAllocationNode(const AllocationParameters& allocation, Dependencies dependencies = {});
   // Frees what a node of this or another graph allocated.
   GraphNode AddMemoryFreeNode(CUdeviceptr address, Dependencies dependencies = {});
 

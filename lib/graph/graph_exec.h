@@ -4,6 +4,8 @@
 
 #include <cuda.h>
 
+#include <cstddef>
+#include <functional>
 #include <memory>
 
 #include "lib/graph/exec_record.h"
@@ -49,6 +51,9 @@ class GraphExec {
   // Destroys the executable at once; launches in flight go on and keep what they need. A second call does nothing.
   // Throws DriverError when the driver refuses: the executable counts as closed all the same, since it may be gone.
   void Close();
+
+  // The same for handles that are equal.
+  std::size_t Hash() const noexcept { return std::hash<const void*>()(record_.get()); }
 
   // By executable, never by structure.
   friend bool operator==(const GraphExec& left, const GraphExec& right) noexcept {

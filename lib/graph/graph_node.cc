@@ -172,6 +172,18 @@ CUdeviceptr GraphNode::AllocatedAddress() const {
   return parameters.dptr;
 }
 
+AllocationParameters GraphNode::Allocation() const {
+  const Operation operation(*this, CU_GRAPH_NODE_TYPE_MEM_ALLOC, "GraphNode::Allocation");
+  CUDA_MEM_ALLOC_NODE_PARAMS parameters{};
+  Check("cuGraphMemAllocNodeGetParams", GetDriver().cuGraphMemAllocNodeGetParams(raw(), &parameters), kAsking);
+  AllocationParameters allocation{
+      parameters.bytesize, parameters.poolProps.allocType, parameters.poolProps.location, {}};
+  for (std::size_t i = 0; i < parameters.accessDescCount; ++i) {
+    allocation.peers.push_back(parameters.accessDescs[i].location.id);
+  }
+  return allocation;
+}
+
 CUdeviceptr GraphNode::FreedAddress() const {
   const Operation operation(*this, CU_GRAPH_NODE_TYPE_MEM_FREE, "GraphNode::FreedAddress");
   CUdeviceptr address = 0;

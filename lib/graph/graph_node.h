@@ -4,6 +4,8 @@
 
 #include <cuda.h>
 
+#include <cstddef>
+#include <functional>
 #include <memory>
 #include <span>
 #include <utility>
@@ -36,6 +38,9 @@ class GraphNode {
   // Whether the node exists.
   bool IsValid() const noexcept { return record_ != nullptr && record_->raw() != nullptr; }
 
+  // The same for handles that are equal, before and after the node is gone.
+  std::size_t Hash() const noexcept { return std::hash<const void*>()(record_.get()); }
+
   // Null once the node is gone.
   CUgraphNode raw() const noexcept { return record_ != nullptr ? record_->raw() : nullptr; }
 
@@ -67,6 +72,7 @@ class GraphNode {
   FillParameters Fill() const;  // the same
   EventHandle Event() const;    // of event-record and event-wait nodes
   CUdeviceptr AllocatedAddress() const;
+  AllocationParameters Allocation() const;
   CUdeviceptr FreedAddress() const;
 
   // Removes the node with its edges and the graphs that it owns. What others need of its owners they keep; the graph

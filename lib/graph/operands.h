@@ -69,6 +69,14 @@ struct FillParameters {
   MemsetParameters pattern;
 };
 
+// Memory that a launch allocates: of which kind, where, and which other devices may read and write it.
+struct AllocationParameters {
+  std::size_t size_bytes = 0;
+  CUmemAllocationType type = CU_MEM_ALLOCATION_TYPE_PINNED;
+  CUmemLocation location{CU_MEM_LOCATION_TYPE_DEVICE, 0};
+  std::vector<CUdevice> peers;
+};
+
 // A function that runs on a driver thread at each launch. It must not call CUDA.
 struct HostCallback {
   // Any callable; each launch runs the same copy, which the node keeps. An exception that leaves it is written to
@@ -103,6 +111,9 @@ class KernelArguments {
     return *this;
   }
 
+  // REQUIRES: the bytes are a value of the type of the kernel's next parameter.
+  void AddBytes(const void* value, std::size_t size_bytes);
+
   // A device address, with its allocation as owner.
   KernelArguments& Add(const DeviceMemoryHandle& memory);
 
@@ -118,8 +129,6 @@ class KernelArguments {
   struct alignas(16) Slot {
     unsigned char bytes[16];
   };
-
-  void AddBytes(const void* value, std::size_t size_bytes);
 
   std::vector<Slot> slots_;
   std::vector<std::size_t> first_slots_;

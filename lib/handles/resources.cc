@@ -51,7 +51,22 @@ StreamHandle Stream::Create(unsigned flags) {
   return Adopt<Stream>([raw] { (void)GetDriver().cuStreamDestroy(raw); }, raw);
 }
 
-Stream::~Stream() { ReportCleanupFailure("cuStreamDestroy", GetDriver().cuStreamDestroy(raw_), raw_); }
+StreamHandle Stream::CreateWithPriority(unsigned flags, int priority) {
+  CUstream raw = nullptr;
+  Check("cuStreamCreateWithPriority", GetDriver().cuStreamCreateWithPriority(&raw, flags, priority),
+        "creating a stream");
+  return Adopt<Stream>([raw] { (void)GetDriver().cuStreamDestroy(raw); }, raw);
+}
+
+StreamHandle Stream::Borrow(CUstream raw, OpaqueHandle owner) {
+  return std::make_shared<const Stream>(raw, std::move(owner));
+}
+
+Stream::~Stream() {
+  if (!is_borrowed_) {
+    ReportCleanupFailure("cuStreamDestroy", GetDriver().cuStreamDestroy(raw_), raw_);
+  }
+}
 
 void Stream::Synchronize() const {
   Check("cuStreamSynchronize", GetDriver().cuStreamSynchronize(raw_), "waiting for a stream");
@@ -65,10 +80,20 @@ EventHandle Event::Create(unsigned flags) {
   return event;
 }
 
+EventHandle Event::Borrow(CUevent raw, OpaqueHandle owner) {
+  if (raw == nullptr) {
+    throw std::invalid_argument("Event::Borrow: the event is null");
+  }
+  return Events::Process().FindOrAdd(std::make_shared<const Event>(raw, std::move(owner)));
+}
+
 EventHandle Event::Find(CUevent raw) { return Events::Process().Find(raw); }
 
 Event::~Event() {
   Events::Process().Remove(*this);
+  if (is_borrowed_) {
+    return;
+  }
   ReportCleanupFailure("cuEventDestroy", GetDriver().cuEventDestroy(raw_), raw_);
 }
 
@@ -83,6 +108,20 @@ DeviceMemoryHandle DeviceMemory::Allocate(std::size_t size_bytes) {
 DeviceMemory::~DeviceMemory() {
   const CurrentContextScope scope(context_);
   ReportCleanupFailure("cuMemFree", GetDriver().cuMemFree(address_), reinterpret_cast<const void*>(address_));
+}
+
+HostMemoryHandle HostMemory::Allocate(std::size_t size_bytes) {
+  CUcontext context = nullptr;
+  Check("cuCtxGetCurrent", GetDriver().cuCtxGetCurrent(&context), "allocating pinned host memory");
+  void* address = nullptr;
+  Check("cuMemHostAlloc", GetDriver().cuMemHostAlloc(&address, size_bytes, CU_MEMHOSTALLOC_PORTABLE),
+        "allocating pinned host memory");
+  return Adopt<HostMemory>([address] { (void)GetDriver().cuMemFreeHost(address); }, address, size_bytes, context);
+}
+
+HostMemory::~HostMemory() {
+  const CurrentContextScope scope(context_);
+  ReportCleanupFailure("cuMemFreeHost", GetDriver().cuMemFreeHost(address_), address_);
 }
 
 ArrayHandle Array::Create(const CUDA_ARRAY3D_DESCRIPTOR& descriptor) {
@@ -116,6 +155,13 @@ KernelHandle Kernel::Find(LibraryHandle library, const std::string& name) {
   Check("cuLibraryGetKernel", GetDriver().cuLibraryGetKernel(&raw, library->raw(), name.c_str()),
         "looking a kernel up");
   return Kernels::Process().FindOrAdd(std::make_shared<const Kernel>(raw, std::move(library)));
+}
+
+KernelHandle Kernel::Borrow(CUkernel raw, OpaqueHandle owner) {
+  if (raw == nullptr) {
+    throw std::invalid_argument("Kernel::Borrow: the kernel is null");
+  }
+  return Kernels::Process().FindOrAdd(std::make_shared<const Kernel>(raw, std::move(owner)));
 }
 
 KernelHandle Kernel::Find(CUkernel raw) { return Kernels::Process().Find(raw); }

@@ -2,6 +2,7 @@
 //
 // Each is made by a static function that throws DriverError, is immutable afterwards, and destroys its object with
 // the last reference. Destructors never throw: a failing driver call is reported (driver::ReportCleanupFailure).
+// What somebody else made is borrowed: it is not destroyed, and its owner is kept instead.
 //
 // Thread safety: as std::shared_ptr; the object itself follows CUDA's rules.
 #ifndef HOLDFAST_LIB_HANDLES_RESOURCES_H_
@@ -14,17 +15,21 @@
 #include <string>
 #include <utility>
 
+#include "lib/handles/opaque_handle.h"
+
 namespace holdfast {
 
 class Stream;
 class Event;
 class DeviceMemory;
+class HostMemory;
 class Array;
 class Library;
 class Kernel;
 using StreamHandle = std::shared_ptr<const Stream>;
 using EventHandle = std::shared_ptr<const Event>;
 using DeviceMemoryHandle = std::shared_ptr<const DeviceMemory>;
+using HostMemoryHandle = std::shared_ptr<const HostMemory>;
 using ArrayHandle = std::shared_ptr<const Array>;
 using LibraryHandle = std::shared_ptr<const Library>;
 using KernelHandle = std::shared_ptr<const Kernel>;
@@ -33,7 +38,14 @@ class Stream {
  public:
   // REQUIRES: a context is current on the calling thread (so for every Create, Allocate and Load below).
   static StreamHandle Create(unsigned flags = CU_STREAM_NON_BLOCKING);
-  explicit Stream(CUstream raw) noexcept : raw_(raw) {}
+  // Lower numbers are served first.
+  static StreamHandle CreateWithPriority(unsigned flags, int priority);
+
+  // `owner` keeps the raw stream valid; null if the caller sees to that. Null is CUDA's default stream.
+  static StreamHandle Borrow(CUstream raw, OpaqueHandle owner);
+
+  explicit Stream(CUstream raw) noexcept : raw_(raw), is_borrowed_(false) {}
+  Stream(CUstream raw, OpaqueHandle owner) noexcept : raw_(raw), is_borrowed_(true), owner_(std::move(owner)) {}
   ~Stream();
   Stream(const Stream&) = delete;  // one driver object, one owner; share the handle instead
   Stream& operator=(const Stream&) = delete;
@@ -45,24 +57,34 @@ class Stream {
 
  private:
   CUstream raw_;
+  bool is_borrowed_;
+  OpaqueHandle owner_;
 };
 
 class Event {
  public:
   static EventHandle Create(unsigned flags = CU_EVENT_DISABLE_TIMING);
 
-  // The live handle that Create made for a raw event read back from the driver; null if there is none.
+  // The live handle of that raw event, else one that keeps `owner`. Throws std::invalid_argument for null.
+  static EventHandle Borrow(CUevent raw, OpaqueHandle owner);
+
+  // The live handle of a raw event read back from the driver; null if there is none.
   static EventHandle Find(CUevent raw);
 
-  explicit Event(CUevent raw) noexcept : raw_(raw) {}
+  explicit Event(CUevent raw) noexcept : raw_(raw), is_borrowed_(false) {}
+  Event(CUevent raw, OpaqueHandle owner) noexcept : raw_(raw), is_borrowed_(true), owner_(std::move(owner)) {}
   ~Event();
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
 
   CUevent raw() const noexcept { return raw_; }
+  // Null unless it is borrowed.
+  const OpaqueHandle& owner() const noexcept { return owner_; }
 
  private:
   CUevent raw_;
+  bool is_borrowed_;
+  OpaqueHandle owner_;
 };
 
 class DeviceMemory {
@@ -82,6 +104,27 @@ class DeviceMemory {
 
  private:
   CUdeviceptr address_;
+  std::size_t size_bytes_;
+  CUcontext context_;
+};
+
+// Pinned host memory, which devices reach under the same address.
+class HostMemory {
+ public:
+  static HostMemoryHandle Allocate(std::size_t size_bytes);
+  HostMemory(void* address, std::size_t size_bytes, CUcontext context) noexcept
+      : address_(address), size_bytes_(size_bytes), context_(context) {}
+
+  // In the context that it was allocated in, as DeviceMemory.
+  ~HostMemory();
+  HostMemory(const HostMemory&) = delete;
+  HostMemory& operator=(const HostMemory&) = delete;
+
+  void* address() const noexcept { return address_; }
+  std::size_t size_bytes() const noexcept { return size_bytes_; }
+
+ private:
+  void* address_;
   std::size_t size_bytes_;
   CUcontext context_;
 };
@@ -129,20 +172,28 @@ class Kernel {
   // While a handle of the kernel is alive, the same one. Throws std::invalid_argument for a null library.
   static KernelHandle Find(LibraryHandle library, const std::string& name);
 
+  // The live handle of that raw kernel, else one that keeps `owner`. Throws std::invalid_argument for null.
+  static KernelHandle Borrow(CUkernel raw, OpaqueHandle owner);
+
   // The live handle of a raw kernel read back from the driver; null if there is none.
   static KernelHandle Find(CUkernel raw);
 
   Kernel(CUkernel raw, LibraryHandle library) noexcept : raw_(raw), library_(std::move(library)) {}
+  Kernel(CUkernel raw, OpaqueHandle owner) noexcept : raw_(raw), owner_(std::move(owner)) {}
   ~Kernel();
   Kernel(const Kernel&) = delete;
   Kernel& operator=(const Kernel&) = delete;
 
   CUkernel raw() const noexcept { return raw_; }
+  // Null if it is borrowed.
   const LibraryHandle& library() const noexcept { return library_; }
+  // Null unless it is borrowed.
+  const OpaqueHandle& owner() const noexcept { return owner_; }
 
  private:
   CUkernel raw_;
   LibraryHandle library_;
+  OpaqueHandle owner_;
 };
 
 }  // namespace holdfast

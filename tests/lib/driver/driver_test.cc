@@ -31,7 +31,7 @@ TEST(DriverTest, MissingLibraryIsNamed) {
 TEST(DriverTest, LibraryThatIsNoDriverIsRefused) { EXPECT_THROW(Resolver("libc.so.6"), std::runtime_error); }
 
 TEST(EntryPointTest, AbsentOneAnswersNotSupported) {
-  const EntryPoint<CUresult (*)(int*)> absent("cuNoSuchThing", nullptr);
+  const EntryPoint<CUresult (*)(int*)> absent("cuNoSuchThing", nullptr, CUDA_ERROR_NOT_SUPPORTED);
   int value = 7;
   EXPECT_FALSE(absent.available());
   EXPECT_EQ(absent(&value), CUDA_ERROR_NOT_SUPPORTED);
