@@ -4,6 +4,8 @@
 
 #include <cuda.h>
 
+#include <cstddef>
+#include <functional>
 #include <utility>
 
 #include "lib/attachments/graph_box.h"
@@ -18,6 +20,14 @@ class Condition {
  public:
   // What a kernel's argument takes, for cudaGraphSetConditional.
   CUgraphConditionalHandle raw() const noexcept { return raw_; }
+
+  friend bool operator==(const Condition& left, const Condition& right) noexcept {
+    return left.raw_ == right.raw_ && left.graph_ == right.graph_;
+  }
+  // The same for handles that are equal.
+  std::size_t Hash() const noexcept {
+    return std::hash<const void*>()(graph_.get()) ^ std::hash<CUgraphConditionalHandle>()(raw_);
+  }
 
  private:
   friend class GraphBuilder;

@@ -1,5 +1,6 @@
 #include "lib/graph/node_parameters.h"
 
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -128,35 +129,43 @@ void GetShape(const CUDA_KERNEL_NODE_PARAMS& parameters, LaunchConfiguration& co
   configuration.shared_memory_bytes = parameters.sharedMemBytes;
 }
 
-void CheckArguments(CUkernel kernel, const KernelArguments& arguments) {
+std::optional<std::vector<std::size_t>> ParameterSizes(CUkernel kernel) {
   const auto& ask = GetDriver().cuKernelGetParamInfo;
   if (kernel == nullptr || !ask.available()) {
+    return std::nullopt;
+  }
+  std::vector<std::size_t> sizes_bytes;
+  while (true) {
+    std::size_t offset_bytes = 0;
+    std::size_t size_bytes = 0;
+    const CUresult result = ask(kernel, sizes_bytes.size(), &offset_bytes, &size_bytes);
+    // Without a current context, or with a driver that lacks the answer, there is nothing to say.
+    if (result == CUDA_ERROR_NOT_SUPPORTED || result == CUDA_ERROR_INVALID_CONTEXT) {
+      return std::nullopt;
+    }
+    // One further than there are: that is how the driver says that there are no more.
+    if (result == CUDA_ERROR_INVALID_VALUE) {
+      return sizes_bytes;
+    }
+    Check("cuKernelGetParamInfo", result, "asking for a kernel's parameters");
+    sizes_bytes.push_back(size_bytes);
+  }
+}
+
+void CheckArguments(CUkernel kernel, const KernelArguments& arguments) {
+  const std::optional<std::vector<std::size_t>> wanted = ParameterSizes(kernel);
+  if (!wanted) {
     return;
   }
   const std::vector<std::size_t>& given = arguments.sizes_bytes();
-  // One further than there should be: that is how the driver says that there are no more.
-  for (std::size_t i = 0; i <= given.size(); ++i) {
-    std::size_t offset_bytes = 0;
-    std::size_t size_bytes = 0;
-    const CUresult result = ask(kernel, i, &offset_bytes, &size_bytes);
-    // Without a current context, or with a driver that lacks the answer, there is nothing to check against.
-    if (result == CUDA_ERROR_NOT_SUPPORTED || result == CUDA_ERROR_INVALID_CONTEXT) {
-      return;
-    }
-    if (result == CUDA_ERROR_INVALID_VALUE) {
-      if (i < given.size()) {
-        throw std::invalid_argument("the kernel takes " + std::to_string(i) + " arguments, not " +
-                                    std::to_string(given.size()));
-      }
-      return;
-    }
-    Check("cuKernelGetParamInfo", result, "checking a kernel's arguments");
-    if (i == given.size()) {
-      throw std::invalid_argument("the kernel takes more than the " + std::to_string(i) + " arguments that are given");
-    }
-    if (size_bytes != given[i]) {
-      throw std::invalid_argument("argument " + std::to_string(i) + " of the kernel has " + std::to_string(size_bytes) +
-                                  " bytes, not " + std::to_string(given[i]));
+  if (given.size() != wanted->size()) {
+    throw std::invalid_argument("the kernel takes " + std::to_string(wanted->size()) + " arguments, not " +
+                                std::to_string(given.size()));
+  }
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    if (given[i] != (*wanted)[i]) {
+      throw std::invalid_argument("argument " + std::to_string(i) + " of the kernel has " +
+                                  std::to_string((*wanted)[i]) + " bytes, not " + std::to_string(given[i]));
     }
   }
 }

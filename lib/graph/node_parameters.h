@@ -6,6 +6,7 @@
 #include <cuda.h>
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -28,6 +29,10 @@ CUDA_KERNEL_NODE_PARAMS MakeKernel(CUkernel kernel, const LaunchConfiguration& c
 // Grid, block and shared memory alone.
 void SetShape(CUDA_KERNEL_NODE_PARAMS& parameters, const LaunchConfiguration& configuration);
 void GetShape(const CUDA_KERNEL_NODE_PARAMS& parameters, LaunchConfiguration& configuration);
+
+// The bytes of each parameter; nothing where the driver cannot tell (CUDA 12.4 and newer can, where a context is
+// current) and for a null kernel. Throws DriverError if it fails to tell.
+std::optional<std::vector<std::size_t>> ParameterSizes(CUkernel kernel);
 
 // Throws std::invalid_argument if the driver can tell that number or sizes of the arguments are not what `kernel`
 // takes (CUDA 12.4 and newer can, where a context is current), DriverError if it fails to tell. Does nothing for a null

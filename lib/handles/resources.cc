@@ -75,7 +75,7 @@ void Stream::Synchronize() const {
 EventHandle Event::Create(unsigned flags) {
   CUevent raw = nullptr;
   Check("cuEventCreate", GetDriver().cuEventCreate(&raw, flags), "creating an event");
-  EventHandle event = Adopt<Event>([raw] { (void)GetDriver().cuEventDestroy(raw); }, raw);
+  EventHandle event = Adopt<Event>([raw] { (void)GetDriver().cuEventDestroy(raw); }, raw, flags);
   Events::Process().Add(event);
   return event;
 }

@@ -71,18 +71,23 @@ class Event {
   // The live handle of a raw event read back from the driver; null if there is none.
   static EventHandle Find(CUevent raw);
 
-  explicit Event(CUevent raw) noexcept : raw_(raw), is_borrowed_(false) {}
-  Event(CUevent raw, OpaqueHandle owner) noexcept : raw_(raw), is_borrowed_(true), owner_(std::move(owner)) {}
+  Event(CUevent raw, unsigned flags) noexcept : raw_(raw), flags_(flags), is_borrowed_(false) {}
+  Event(CUevent raw, OpaqueHandle owner) noexcept
+      : raw_(raw), flags_(0), is_borrowed_(true), owner_(std::move(owner)) {}
   ~Event();
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
 
   CUevent raw() const noexcept { return raw_; }
+  // As given to Create; 0 if it is borrowed, and not known.
+  unsigned flags() const noexcept { return flags_; }
+  bool is_borrowed() const noexcept { return is_borrowed_; }
   // Null unless it is borrowed.
   const OpaqueHandle& owner() const noexcept { return owner_; }
 
  private:
   CUevent raw_;
+  unsigned flags_;
   bool is_borrowed_;
   OpaqueHandle owner_;
 };

@@ -77,15 +77,15 @@ int CurrentDevice() {
   return device;
 }
 
-// What the driver knows the address as.
-bool IsDeviceMemory(std::uintptr_t address) {
+// The CUmemorytype that the driver knows the address as; 0 if it does not know it.
+int MemoryKind(std::uintptr_t address) {
   CUmemorytype type = CU_MEMORYTYPE_HOST;
   const CUresult result = GetDriver().cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address);
   if (result == CUDA_ERROR_INVALID_VALUE) {
-    return false;
+    return 0;
   }
   Check("cuPointerGetAttribute", result, "asking what an address is");
-  return type == CU_MEMORYTYPE_DEVICE;
+  return type;
 }
 
 }  // namespace
@@ -100,7 +100,7 @@ void BindDriver(py::module_& module) {
   module.def("set_current_context", &SetCurrentContext, py::arg("context"), WithoutGil());
   module.def("synchronize_context", &SynchronizeContext, WithoutGil());
   module.def("current_device", &CurrentDevice, WithoutGil());
-  module.def("is_device_memory", &IsDeviceMemory, py::arg("address"), WithoutGil());
+  module.def("memory_kind", &MemoryKind, py::arg("address"), WithoutGil());
 }
 
 }  // namespace holdfast::python

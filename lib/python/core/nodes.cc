@@ -53,6 +53,20 @@ std::optional<EventObject> EventOf(const GraphNode& node) {
   return event == nullptr ? std::nullopt : std::optional(EventObject{std::move(event)});
 }
 
+// Of an event that the library never had, too.
+std::uintptr_t RawEventOf(const GraphNode& node) {
+  if (!node.IsValid()) {
+    throw std::logic_error("the node has been destroyed");
+  }
+  const driver::Driver& driver = driver::GetDriver();
+  CUevent event = nullptr;
+  const CUresult result = node.type() == CU_GRAPH_NODE_TYPE_EVENT_RECORD
+                              ? driver.cuGraphEventRecordNodeGetEvent(node.raw(), &event)
+                              : driver.cuGraphEventWaitNodeGetEvent(node.raw(), &event);
+  driver::Check("cuGraphEventRecordNodeGetEvent", result, "asking for the event of a node");
+  return reinterpret_cast<std::uintptr_t>(event);
+}
+
 std::tuple<std::uintptr_t, std::uintptr_t, std::size_t> Copied(const GraphNode& node) {
   const CopyParameters copy = node.Copy();
   const auto is_plain = [](const CopySide& side) {
@@ -128,6 +142,7 @@ void BindQuestions(Class<GraphNode>& node) {
       .def("copied", &Copied, WithoutGil())
       .def("filled", &Filled, WithoutGil())
       .def("event", &EventOf, WithoutGil())
+      .def("raw_event", &RawEventOf, WithoutGil())
       .def("allocated", &Allocated, WithoutGil())
       .def("freed_address", &GraphNode::FreedAddress, WithoutGil());
 }

@@ -1,13 +1,17 @@
 // Streams, events, memory, libraries and kernels, and what is done with them outside graphs.
 #include <cuda.h>
+#include <pybind11/stl.h>
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <stdexcept>
 #include <string>
-#include <string_view>
+#include <vector>
 
 #include "lib/driver/driver.h"
 #include "lib/driver/status.h"
+#include "lib/graph/node_parameters.h"
 #include "lib/graph/operands.h"
 #include "lib/python/core/bindings.h"
 #include "lib/python/core/python_owner.h"
@@ -44,6 +48,11 @@ void Record(const EventObject& event, const StreamObject& stream) {
 
 void Synchronize(const EventObject& event) {
   Check("cuEventSynchronize", GetDriver().cuEventSynchronize(event.handle->raw()), "waiting for an event");
+}
+
+void WaitFor(const StreamObject& stream, const EventObject& event) {
+  Check("cuStreamWaitEvent", GetDriver().cuStreamWaitEvent(stream.handle->raw(), event.handle->raw(), 0u),
+        "having a stream wait for an event");
 }
 
 bool Query(const EventObject& event) {
@@ -144,7 +153,8 @@ void BindStreams(py::module_& module) {
       .def_static("borrow", &BorrowStream, py::arg("raw"), py::arg("owner"))
       .def_property_readonly("raw", [](const StreamObject& stream) { return AsNumber(stream.handle->raw()); })
       .def(
-          "synchronize", [](const StreamObject& stream) { stream.handle->Synchronize(); }, WithoutGil());
+          "synchronize", [](const StreamObject& stream) { stream.handle->Synchronize(); }, WithoutGil())
+      .def("wait", &WaitFor, py::arg("event"), WithoutGil());
 }
 
 void BindEvents(py::module_& module) {
@@ -153,6 +163,10 @@ void BindEvents(py::module_& module) {
           "create", [](unsigned flags) { return EventObject{Event::Create(flags)}; }, py::arg("flags"), WithoutGil())
       .def_static("borrow", &BorrowEvent, py::arg("raw"), py::arg("owner"))
       .def_property_readonly("raw", [](const EventObject& event) { return AsNumber(event.handle->raw()); })
+      .def_property_readonly("flags",
+                             [](const EventObject& event) -> std::optional<unsigned> {
+                               return event.handle->is_borrowed() ? std::nullopt : std::optional(event.handle->flags());
+                             })
       .def_property_readonly("owner", [](const EventObject& event) { return ObjectOf(event.handle->owner()); })
       .def("record", &Record, py::arg("stream"), WithoutGil())
       .def("synchronize", &Synchronize, WithoutGil())
@@ -178,7 +192,10 @@ void BindCode(py::module_& module) {
       .def_static("find", &FindKernel, py::arg("library"), py::arg("name"), WithoutGil())
       .def_static("borrow", &BorrowKernel, py::arg("raw"), py::arg("owner"))
       .def_property_readonly("raw", [](const KernelObject& kernel) { return AsNumber(kernel.handle->raw()); })
-      .def_property_readonly("owner", [](const KernelObject& kernel) { return ObjectOf(kernel.handle->owner()); });
+      .def_property_readonly("owner", [](const KernelObject& kernel) { return ObjectOf(kernel.handle->owner()); })
+      .def(
+          "parameter_sizes", [](const KernelObject& kernel) { return graph::ParameterSizes(kernel.handle->raw()); },
+          WithoutGil());
 }
 
 }  // namespace

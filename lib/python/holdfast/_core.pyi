@@ -55,6 +55,7 @@ class Stream:
     @property
     def raw(self) -> int: ...
     def synchronize(self) -> None: ...
+    def wait(self, event: Event) -> None: ...
 
 class Event:
     @staticmethod
@@ -65,6 +66,10 @@ class Event:
 
     @property
     def raw(self) -> int: ...
+    @property
+    def flags(self) -> int | None:
+        """As given to create; None for a borrowed one."""
+
     @property
     def owner(self) -> object:
         """What borrow was given; None otherwise."""
@@ -100,14 +105,16 @@ class Kernel:
     def raw(self) -> int: ...
     @property
     def owner(self) -> object: ...
+    def parameter_sizes(self) -> list[int] | None:
+        """Bytes of each; None where driver or context cannot tell."""
 
 def copy(destination: int, source: int, size_bytes: int, stream: Stream) -> None:
     """cuMemcpyAsync; either side device or host memory."""
 
 def fill(destination: int, value: int, element_size_bytes: int, count: int, stream: Stream) -> None: ...
 def launch(kernel: Kernel, configuration: Configuration, arguments: Arguments, stream: Stream) -> None: ...
-def is_device_memory(address: int) -> bool:
-    """What the driver knows the address as; False for memory that it does not know."""
+def memory_kind(address: int) -> int:
+    """The CUmemorytype that the driver knows the address as; 0 for memory that it does not know."""
 
 # ---- operands ----
 
@@ -152,6 +159,8 @@ class Callback:
 class Condition:
     @property
     def raw(self) -> int: ...
+    def __eq__(self, other: object) -> bool: ...
+    def __hash__(self) -> int: ...
 
 class GraphDefinition:
     def __init__(self) -> None: ...
@@ -240,6 +249,8 @@ class GraphNode:
         """address, value, element_size_bytes, width, height, pitch_bytes"""
 
     def event(self) -> Event | None: ...
+    def raw_event(self) -> int:
+        """Also where event() is None."""
     def allocated(self) -> tuple[int, int, int, int, int, list[int]]:
         """address, size_bytes, location_type, allocation_type, device, peer_devices"""
 

@@ -117,7 +117,7 @@ TEST_F(NodeUpdateTest, WrongArgumentsAreNamedAndNothingChanges) {
   const DeviceMemoryHandle memory = Filled(1);
   const KernelHandle kernel = LoadAddOneKernel();
   EXPECT_EQ(MessageOf<std::invalid_argument>([&] { graph.AddKernelNode(kernel, {}, KernelArguments().Add(memory)); }),
-            "the kernel takes more than the 1 arguments that are given");
+            "the kernel takes 2 arguments, not 1");
   EXPECT_EQ(
       MessageOf<std::invalid_argument>([&] { graph.AddKernelNode(kernel, {}, AddOneTo(memory).Add(std::uint8_t{1})); }),
       "the kernel takes 2 arguments, not 3");
