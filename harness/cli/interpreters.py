@@ -68,6 +68,11 @@ class Interpreter:
     reason: str = ""
 
     @property
+    def environment_python(self) -> str:
+        """The interpreter in its virtual environment, which has pytest; there only after tools/setup --test."""
+        return os.path.join(self.environment, "bin", "python")
+
+    @property
     def description(self) -> str:
         """What it is, in one line."""
         threading = "free-threaded" if self.free_threaded else "with GIL"
@@ -120,8 +125,7 @@ def how_to_get(name: str) -> str:
 
 def cache_folder(variables: Mapping[str, str]) -> Path:
     """Where tools/setup keeps what it downloads and builds."""
-    base = variables.get("XDG_CACHE_HOME") or os.path.join(variables.get("HOME", ""), ".cache")
-    return Path(base) / "holdfast"
+    return Path(variables.get("XDG_CACHE_HOME") or _home(variables) / ".cache") / "holdfast"
 
 
 def environments_folder(variables: Mapping[str, str]) -> Path:
@@ -136,13 +140,18 @@ def _candidates(variables: Mapping[str, str]) -> Iterator[str]:
             path = os.path.join(folder, f"python{name}")
             if folder and os.access(path, os.X_OK):
                 yield path
-    pyenv = Path(variables.get("PYENV_ROOT") or os.path.join(variables.get("HOME", ""), ".pyenv")) / "versions"
+    pyenv = Path(variables.get("PYENV_ROOT") or _home(variables) / ".pyenv") / "versions"
     if pyenv.is_dir():
         for version in sorted(pyenv.iterdir(), key=lambda path: _numbers(path.name), reverse=True):
             yield str(version / "bin" / "python3")
     yield _DISTRIBUTION_PYTHON
     for built in sorted((cache_folder(variables) / "python").glob("*/bin/python3.*t")):
         yield str(built)
+
+
+def _home(variables: Mapping[str, str]) -> Path:
+    # A test runner may have taken the variable away: then nothing is found there, rather than below the current folder.
+    return Path(variables.get("HOME") or "/")
 
 
 def _ask(path: str, variables: Mapping[str, str]) -> Interpreter | None:
