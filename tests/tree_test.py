@@ -41,7 +41,9 @@ class ListsAgree(unittest.TestCase):
     def test_lib_sources_are_the_tree(self) -> None:
         for name, suffixes in (("LIB_SOURCES", (".cc",)), ("LIB_HEADERS", (".h", ".def"))):
             listed = starlark_value("lib/sources.bzl", name)
-            self.assertEqual(listed, sorted(name_of(path) for path in files("lib", suffixes=suffixes)), name)
+            # The Python module is not part of what the seeded bugs compile.
+            there = (name_of(path) for path in files("lib", suffixes=suffixes))
+            self.assertEqual(listed, sorted(path for path in there if not path.startswith("lib/python/")), name)
 
     def test_scenario_support_is_the_tree(self) -> None:
         for name, suffix in (("_SUPPORT_SOURCES", ".cc"), ("_SUPPORT_HEADERS", ".h")):

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 import shutil
 import subprocess
 from collections.abc import Mapping
@@ -13,6 +14,7 @@ from typing import TextIO
 
 from harness.cli import layout
 from harness.cli.drivers import REAL_LIBRARY, library_path, probe_driver
+from harness.cli.interpreters import find_interpreters, missing
 from harness.cli.layout import Layout, find_layout
 from harness.cli.options import Invocation
 from harness.cli.session import sanitizers_of
@@ -21,11 +23,6 @@ from harness.cli.verdict import ExitCode
 from harness.cli.version import VERSION
 
 _PROGRAM_SECONDS = 30
-_INTERPRETERS = tuple(f"python3.{version}" for version in ("10", "11", "12", "13", "13t", "14", "14t"))
-_ASK_INTERPRETER = (
-    "import platform, sysconfig; "
-    "print(platform.python_version(), 'free-threaded' if sysconfig.get_config_var('Py_GIL_DISABLED') else 'with GIL')"
-)
 
 # Programs from elsewhere: (name, how to ask for the version, what its absence switches off).
 _TOOLS = (
@@ -64,7 +61,7 @@ def run(invocation: Invocation, environment: Mapping[str, str], out: TextIO) -> 
         *_programs(places),
         *_sanitizers(places),
         _bugs(places),
-        *_interpreters(),
+        *_interpreters(environment),
         *_tools(),
     ]
     if invocation["--json"]:
@@ -109,12 +106,20 @@ def _bugs(places: Layout) -> Check:
     return Check("seeded bugs", count > 0, f"{count} builds in {layout.BUG_FOLDER}", "" if count else "selftest")
 
 
-def _interpreters() -> list[Check]:
+def _interpreters(environment: Mapping[str, str]) -> list[Check]:
+    found = find_interpreters(environment)
     checks = []
-    for name in _INTERPRETERS:
-        answer = _ask(name, "-c", _ASK_INTERPRETER)
-        off = f"checks of the Python module under {name}"
-        checks.append(Check(name, bool(answer), answer or "not found, or it does not start", "" if answer else off))
+    for interpreter in found:
+        if interpreter.reason:
+            off = "the Python module in this interpreter"
+            checks.append(Check(interpreter.path, False, f"left out: {interpreter.reason}", off))
+            continue
+        detail = interpreter.description
+        if not os.access(interpreter.environment_python, os.X_OK):
+            detail += "; without pytest, which tools/setup --test installs"
+        checks.append(Check(interpreter.name, True, detail))
+    for name, how in missing(found):
+        checks.append(Check(name, False, f"not found: {how}", f"the Python module and its tests on {name}"))
     return checks
 
 

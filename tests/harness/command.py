@@ -95,6 +95,24 @@ class FakeTree:
         script = self.file(f"{relative}.json", json.dumps(scenarios).encode())
         self.program(relative, [sys.executable, str(TESTS / "scripted_runner.py"), str(script)])
 
+    def interpreter(self, relative: str, **said: Any) -> Path:
+        """An interpreter that answers harness/cli/interpreters.py with this, and does nothing else."""
+        answer = {
+            "implementation": "cpython",
+            "path": str(self.root / relative),
+            "include": "",
+            "suffix": ".so",
+            "free_threaded": False,
+            "shared_libpython": True,
+            "thread_sanitizer": False,
+            "library_folder": "",
+            "library": "",
+            **said,
+        }
+        path = self.file(relative, f"#!/bin/sh\n/bin/cat << 'END'\n{json.dumps(answer)}\nEND\n".encode())
+        path.chmod(0o755)
+        return path
+
     def environment(self, **variables: str) -> dict[str, str]:
         kept = {name: value for name, value in os.environ.items() if not name.startswith(_FOREIGN)}
         return {**kept, "PYTHONPATH": str(TREE), "HOLDFAST_ROOT": str(self.root), **variables}

@@ -212,14 +212,26 @@ class DoctorTest(CommandTest):
         answer = self.tree().holdfast("doctor")
         self.assert_ended(answer, 0, str(self.root / "scenarios/scenario_runner"))
 
-    def test_an_interpreter_that_does_not_start_is_missing(self) -> None:
+    def test_interpreters_are_listed_and_missing_ones_told(self) -> None:
         tree = self.tree()
+        headers = tree.file("include/Python.h", b"").parent
         tree.program("bin/python3.10", ["false"])
-        tree.program("bin/python3.13t", ["echo", "3.13.0 free-threaded"])
-        answer = tree.holdfast("doctor", "--json", PATH=f"{self.root}/bin:/usr/bin:/bin")
+        tree.interpreter("bin/python3.13t", version=(3, 13, 5), include=str(headers), free_threaded=True)
+        tree.interpreter("bin/python3.12", version=(3, 12, 1), include="/nowhere")
+        places = {
+            "PATH": f"{self.root}/bin:/usr/bin:/bin",
+            "HOME": str(self.root),
+            "PYENV_ROOT": "",
+            "XDG_CACHE_HOME": "",
+        }
+        answer = tree.holdfast("doctor", "--json", **places)
         by_name = {check["name"]: check for check in json.loads(answer.out)["checks"]}
-        self.assertFalse(by_name["python3.10"]["present"])
-        self.assertTrue(by_name["python3.13t"]["detail"].startswith("3.13.0 free-threaded"))
+        self.assertTrue(by_name["cp313t"]["present"])
+        for words in (f"3.13.5, {self.root}/bin/python3.13t, free-threaded", f"headers in {headers}", "without pytest"):
+            self.assertIn(words, by_name["cp313t"]["detail"])
+        self.assertIn("/nowhere/Python.h", by_name[f"{self.root}/bin/python3.12"]["detail"])
+        self.assertIn("put python3.10 with its headers on PATH", by_name["cp310"]["detail"])
+        self.assertFalse(by_name["cp310"]["present"])
 
 
 class SelftestTest(CommandTest):
