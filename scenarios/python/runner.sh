@@ -1,0 +1,10 @@
+#!/bin/sh
+# Runs the scenarios that are written in Python on the interpreter @NAME@; harness/python/runner.py says what it takes.
+#
+# The module's folder and the root of the tree are on Python's path. From bazel-bin the sources are one folder up. The
+# shim comes first of all libraries, so that it sees every pending call from the start.
+root=$(dirname "$0")/@ROOT@
+sources=$root
+[ -d "$root/harness/python" ] || sources=$root/..
+export PYTHONPATH="$root/@MODULE@:$sources" PYTHONDONTWRITEBYTECODE=1 PYTHONNOUSERSITE=1
+LD_PRELOAD=libcuda.so.1 exec "@PYTHON@" -X faulthandler -m harness.python.runner --interpreter=@NAME@ "$@"

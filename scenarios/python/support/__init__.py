@@ -1,0 +1,1 @@
+"""What several scenarios in Python share."""
