@@ -77,6 +77,7 @@ class Case:
     peak_rss_mb: float = 0.0
     file: str = ""
     line: int = 0
+    interpreter: str = ""  # that ran it, e.g. cp312; empty for a scenario in C++
     output_tail: str = ""
     artifacts: str = ""  # folder with its output, events and plan, relative to the artifact folder
 

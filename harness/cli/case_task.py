@@ -132,6 +132,7 @@ class CaseTask:
             replay=self._setting.reproducer.replay_string(case, self._setting.driver.kind, digest),
             file=case.scenario.file,
             line=case.scenario.line,
+            interpreter=case.variant.interpreter,
         )
 
     def _record(self, ending: Ending, judgement: Judgement) -> record.Case:

@@ -18,17 +18,21 @@ MOST_CASES = 1_000_000
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """One run of one variant of one scenario by one program."""
+    """One run of one variant of one scenario."""
 
     scenario: Scenario
     variant: Variant
     run: int
     seed: int
-    program: Path
 
     @property
     def name(self) -> str:
         return f"{self.scenario.name}/{self.variant.name}"
+
+    @property
+    def program(self) -> Path:
+        """What runs it."""
+        return self.variant.program
 
     @property
     def plan(self) -> tuple[str, ...]:
@@ -103,10 +107,10 @@ def refuse_too_many(count: int) -> None:
         raise UsageError(f"--runs makes {count} cases, and {MOST_CASES} are the most; --first-run takes up later ones")
 
 
-def expand(pairs: Sequence[Pair], program: Path, seed: int, first_run: int, runs: int) -> list[Case]:
+def expand(pairs: Sequence[Pair], seed: int, first_run: int, runs: int) -> list[Case]:
     """Every run of every pair; all first runs come before any second run."""
     return [
-        Case(scenario, variant, run, mix(seed, scenario.name, variant.name, run), program)
+        Case(scenario, variant, run, mix(seed, scenario.name, variant.name, run))
         for run in range(first_run, first_run + runs)
         for scenario, variant in pairs
     ]

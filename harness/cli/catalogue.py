@@ -1,11 +1,16 @@
-"""The scenarios that a runner program has, as its `--list` tells them: one JSON object a line."""
+"""The scenarios that runner programs have, as their `--list` tells them: one JSON object a line.
+
+One program has the scenarios in C++. Of those in Python each interpreter's program has all that run there, and what it
+calls a variant starts with the interpreter's name; here they are one scenario with all variants.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import json
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +21,14 @@ _LIST_SECONDS = 60
 
 @dataclasses.dataclass(frozen=True)
 class Variant:
-    """One way to run a scenario, with rules of its own on top of the scenario's."""
+    """One way to run a scenario by one program, with rules of its own on top of the scenario's. `interpreter` is empty
+    for a scenario in C++.
+    """
 
     name: str
     plan: tuple[str, ...] = ()
+    program: Path = Path()
+    interpreter: str = ""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,6 +46,26 @@ class Scenario:
     timeout_seconds: float
     file: str
     line: int
+
+
+def list_all_scenarios(programs: Sequence[Path], environment: Mapping[str, str]) -> list[Scenario]:
+    """The scenarios of all programs together. Raises HarnessError if one does not answer, or contradicts another."""
+    scenarios: dict[str, Scenario] = {}
+    with ThreadPoolExecutor() as pool:
+        answers = list(pool.map(lambda program: list_scenarios(program, environment), programs))
+    for program, answer in zip(programs, answers, strict=True):
+        for scenario in answer:
+            first = scenarios.setdefault(scenario.name, scenario)
+            if first is scenario:
+                continue
+            if dataclasses.replace(first, variants=scenario.variants) != scenario:
+                raise HarnessError(f"{program.name} says otherwise of {scenario.name} than another program")
+            scenarios[scenario.name] = dataclasses.replace(first, variants=first.variants + scenario.variants)
+    for scenario in scenarios.values():
+        names = [variant.name for variant in scenario.variants]
+        if len(set(names)) < len(names):
+            raise HarnessError(f"two programs have the same variant of {scenario.name}")
+    return list(scenarios.values())
 
 
 def list_scenarios(program: Path, environment: Mapping[str, str]) -> list[Scenario]:
@@ -59,7 +88,7 @@ def list_scenarios(program: Path, environment: Mapping[str, str]) -> list[Scenar
     scenarios = []
     for number, line in enumerate(answer.stdout.decode(errors="replace").splitlines(), start=1):
         if line.strip():
-            scenarios.append(_parse(line, f"line {number} of {program.name} --list"))
+            scenarios.append(_parse(line, program, f"line {number} of {program.name} --list"))
     names = [scenario.name for scenario in scenarios]
     doubles = sorted({name for name in names if names.count(name) > 1})
     if doubles:
@@ -67,19 +96,20 @@ def list_scenarios(program: Path, environment: Mapping[str, str]) -> list[Scenar
     return scenarios
 
 
-def _parse(line: str, place: str) -> Scenario:
+def _parse(line: str, program: Path, place: str) -> Scenario:
     try:
         entry = json.loads(line)
     except ValueError as problem:
         raise HarnessError(f"{place} is no JSON: {problem}") from None
     try:
+        interpreter = _typed(entry.get("interpreter", ""), str)
         return Scenario(
             name=_typed(entry["scenario"], str),
             summary=_typed(entry.get("summary", ""), str),
             covers=_strings(entry.get("covers", [])),
             catches=_strings(entry.get("catches", [])),
             suites=_strings(entry.get("suites", ["default"])),
-            variants=tuple(_variant(variant) for variant in _typed(entry["variants"], list)),
+            variants=tuple(_variant(variant, program, interpreter) for variant in _typed(entry["variants"], list)),
             plan=_strings(entry.get("plan", [])),
             drivers=_strings(entry.get("drivers", ["model", "real"])),
             timeout_seconds=float(_typed(entry.get("timeout_s", 20), (int, float))),
@@ -102,6 +132,6 @@ def _strings(values: Any) -> tuple[str, ...]:
     return tuple(_typed(value, str) for value in _typed(values, list))
 
 
-def _variant(entry: Any) -> Variant:
+def _variant(entry: Any, program: Path, interpreter: str) -> Variant:
     fields = _typed(entry, dict)
-    return Variant(_typed(fields["name"], str), _strings(fields.get("plan", [])))
+    return Variant(_typed(fields["name"], str), _strings(fields.get("plan", [])), program, interpreter)

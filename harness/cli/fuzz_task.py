@@ -37,7 +37,7 @@ def fuzz_case(program: Path, variant: str, run: int, seed: int, file: str = "") 
         file=file,
         line=0,
     )
-    return Case(scenario, Variant(variant), run, seed, program)
+    return Case(scenario, Variant(variant, program=program), run, seed)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -17,6 +17,8 @@ FUZZ_RUNNER = "scenarios/fuzz/fuzz_runner"
 FUZZ_CORPUS = "scenarios/fuzz/corpus"
 BEHAVIOURS = "scenarios/behaviours.tsv"
 TESTS_COVER = "tests/covers.tsv"
+PYTHON_FOLDER = "scenarios/python"
+PYTHON_RUNNER_PREFIX = "runner_"
 BUG_FOLDER = "scenarios/bugs"
 BUG_RUNNER_SUFFIX = "_runner"
 BUG_FUZZ_RUNNER_SUFFIX = "_fuzz_runner"
@@ -57,10 +59,21 @@ class Layout:
                 return found
         return []
 
-    def bug_runners(self) -> dict[str, Path]:
-        """The scenario programs of the seeded bugs, by the name of the bug."""
+    def python_runners(self) -> list[Path]:
+        """The programs with the scenarios in Python, one an interpreter: runner_cp312 and so on."""
+        return [path for path in self.files(PYTHON_FOLDER, f"{PYTHON_RUNNER_PREFIX}*") if os.access(path, os.X_OK)]
+
+    def bug_runners(self) -> dict[str, tuple[Path, ...]]:
+        """The scenario programs of the seeded bugs, by the name of the bug: BUG_runner for the scenarios in C++,
+        BUG_cp312_runner and so on for those in Python. No name of a bug has an underscore.
+        """
         fuzz = BUG_FUZZ_RUNNER_SUFFIX.removesuffix(BUG_RUNNER_SUFFIX)
-        return {name: path for name, path in self._programs(BUG_RUNNER_SUFFIX).items() if not name.endswith(fuzz)}
+        runners: dict[str, tuple[Path, ...]] = {}
+        for name, path in self._programs(BUG_RUNNER_SUFFIX).items():
+            if not name.endswith(fuzz):
+                bug = name.partition("_")[0]
+                runners[bug] = (*runners.get(bug, ()), path)
+        return runners
 
     def bug_fuzz_runners(self) -> dict[str, Path]:
         """The fuzz programs of the seeded bugs, by the name of the bug."""

@@ -10,7 +10,7 @@ from typing import TextIO
 
 from harness.cli import layout
 from harness.cli.cases import select
-from harness.cli.catalogue import Scenario, list_scenarios
+from harness.cli.catalogue import Scenario, list_all_scenarios
 from harness.cli.child_environment import loader_environment
 from harness.cli.coverage import CoveringTest, covering, read_behaviours, read_covering_tests
 from harness.cli.options import Invocation
@@ -24,7 +24,7 @@ def run(invocation: Invocation, environment: Mapping[str, str], out: TextIO) -> 
     places = layout.find_layout(environment)
     runner = places.need(layout.SCENARIO_RUNNER, "the program with the scenarios")
     shim = places.need(layout.SHIM, "the shim")
-    scenarios = list_scenarios(runner, loader_environment(environment, shim))
+    scenarios = list_all_scenarios([runner, *places.python_runners()], loader_environment(environment, shim))
     if invocation["--coverage"]:
         return _run_coverage(invocation, environment, places, scenarios, out)
     words = invocation.positionals or ("*",)

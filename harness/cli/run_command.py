@@ -87,7 +87,7 @@ def run(session: Session) -> int:
     mine = case_selection.shard(pairs, session.bazel.shard_index, session.bazel.shard_count)
     first, runs = session.invocation["--first-run"], session.invocation["--runs"]
     case_selection.refuse_too_many(len(mine) * runs)
-    cases = case_selection.expand(mine, session.runner, session.seed, first, runs)
+    cases = case_selection.expand(mine, session.seed, first, runs)
     if session.invocation["--shuffle"]:
         cases = case_selection.shuffled(cases)
     if session.invocation["--list"]:

@@ -21,7 +21,7 @@ from pathlib import Path
 from harness.cli import fuzz_task
 from harness.cli.case_task import CaseTask
 from harness.cli.cases import Pair, expand, refuse_too_many
-from harness.cli.catalogue import Scenario, list_scenarios
+from harness.cli.catalogue import Scenario, list_all_scenarios
 from harness.cli.child_environment import loader_environment
 from harness.cli.engine import Engine
 from harness.cli.fuzzer import Fuzzer
@@ -45,11 +45,10 @@ MOST_OPERATIONS = 8  # that may be left of it
 
 @dataclasses.dataclass(frozen=True)
 class Claim:
-    """A scenario says that it catches a bug; `runner` is the build with that bug."""
+    """A scenario says that it catches a bug; its variants are those of the build with that bug."""
 
     bug: str
     scenario: Scenario
-    runner: Path
 
 
 class SelftestState:
@@ -92,7 +91,7 @@ class SelftestState:
             self._progress.expect_more(len(following))
         assert task.result is not None
         # A finding on a build with a bug is what it is for; only those of the library as it is are news.
-        expected = task.case.program != self._session.runner
+        expected = task.case.program not in self._session.runners
         self._progress.case_ended(dataclasses.replace(task.result, findings=()) if expected else task.result)
         self._files.write_sometimes(self.record)
         return following
@@ -137,20 +136,20 @@ def _run_claims(
     setting = make_setting(session, scratch)
     numbers = itertools.count()
 
-    def tasks_of(pairs: list[Pair], program: Path) -> list[CaseTask]:
+    def tasks_of(pairs: list[Pair]) -> list[CaseTask]:
         first, runs = session.invocation["--first-run"], session.invocation["--runs"]
-        return [CaseTask(case, setting, next(numbers)) for case in expand(pairs, program, session.seed, first, runs)]
+        return [CaseTask(case, setting, next(numbers)) for case in expand(pairs, session.seed, first, runs)]
 
     def tasks_of_claim(claim: Claim) -> list[CaseTask]:
         if SWEEP_SUITE not in claim.scenario.suites:
-            return tasks_of(_pairs(claim.scenario), claim.runner)
-        cases = expand(_pairs(claim.scenario), claim.runner, session.seed, first_run=0, runs=1)
+            return tasks_of(_pairs(claim.scenario))
+        cases = expand(_pairs(claim.scenario), session.seed, first_run=0, runs=1)
         return [Sweep(case, setting, lambda: next(numbers), stop_at_finding=True).start() for case in cases]
 
-    scenarios = {claim.scenario.name: claim.scenario for claim in claims}
+    scenarios = _as_they_are(session, claims)
     with_and_without = [*scenarios.values(), *(claim.scenario for claim in claims)]
     refuse_too_many(sum(len(one.variants) for one in with_and_without) * session.invocation["--runs"])
-    clean = [task for scenario in scenarios.values() for task in tasks_of(_pairs(scenario), session.runner)]
+    clean = [task for scenario in scenarios.values() for task in tasks_of(_pairs(scenario))]
     claimed = {claim: tasks_of_claim(claim) for claim in claims}
     everything = [*clean, *(task for tasks in claimed.values() for task in tasks)]
     files = ReportFiles(report_targets(session))
@@ -174,6 +173,20 @@ def _run_claims(
     return code
 
 
+def _as_they_are(session: Session, claims: Sequence[Claim]) -> dict[str, Scenario]:
+    """The claimed scenarios without a bug, in those variants that a build with one has."""
+    tried: dict[str, set[str]] = {}
+    for claim in claims:
+        tried.setdefault(claim.scenario.name, set()).update(variant.name for variant in claim.scenario.variants)
+    return {
+        scenario.name: dataclasses.replace(
+            scenario, variants=tuple(variant for variant in scenario.variants if variant.name in tried[scenario.name])
+        )
+        for scenario in session.scenarios
+        if scenario.name in tried
+    }
+
+
 def _pairs(scenario: Scenario) -> list[Pair]:
     return [(scenario, variant) for variant in scenario.variants]
 
@@ -187,12 +200,12 @@ def _claims(session: Session) -> list[Claim]:
     claims = []
     environment = loader_environment(session.environment, session.shim)
     for bug in sorted(claimed & runners.keys()):
-        there = {scenario.name for scenario in list_scenarios(runners[bug], environment)}
+        there = {scenario.name: scenario for scenario in list_all_scenarios(runners[bug], environment)}
         for scenario in session.scenarios:
             if bug in scenario.catches and scenario.name not in there:
                 problems.append(f"the build of {bug} lacks the scenario {scenario.name}, which claims to catch it")
             elif bug in scenario.catches:
-                claims.append(Claim(bug, scenario, runners[bug]))
+                claims.append(Claim(bug, there[scenario.name]))
     if problems:
         raise HarnessError("; ".join(sorted(problems)))
     return claims

@@ -15,7 +15,7 @@ from typing import TextIO
 
 from harness.cli import layout
 from harness.cli.bazel_environment import BazelEnvironment
-from harness.cli.catalogue import Scenario, list_scenarios
+from harness.cli.catalogue import Scenario, list_all_scenarios
 from harness.cli.child_environment import loader_environment
 from harness.cli.drivers import Driver, choose_driver, file_contains
 from harness.cli.layout import Layout
@@ -52,7 +52,7 @@ class Session:
     layout: Layout
     console: Console
     driver: Driver
-    runner: Path
+    runners: tuple[Path, ...]  # at least one; the first gives the run its name
     shim: Path
     scenarios: tuple[Scenario, ...]
     plans: PlanBuilder
@@ -61,6 +61,10 @@ class Session:
     artifacts: Path | None
     started: float = dataclasses.field(default_factory=time.monotonic)
     started_at: str = dataclasses.field(default_factory=_now)
+
+    @property
+    def runner(self) -> Path:
+        return self.runners[0]
 
     def elapsed(self) -> float:
         """Seconds since the command started."""
@@ -121,7 +125,7 @@ def open_session(
     plan_file = invocation["--plan"] if invocation.command == "run" else None
     faults: Sequence[str] = invocation["--fault"] if invocation.command == "run" else ()
     plans = PlanBuilder(places.need(layout.PLAN_TOOL, "the checker of plans"), plan_file, faults)
-    runner = _runner(invocation, places)
+    runners = _runners(invocation, places)
     shim = places.need(layout.SHIM, "the shim")
     try:
         driver = choose_driver(_driver_option(invocation), places)
@@ -136,12 +140,12 @@ def open_session(
         layout=places,
         console=console,
         driver=driver,
-        runner=runner,
+        runners=runners,
         shim=shim,
-        scenarios=tuple(_scenarios(invocation, runner, loader_environment(environment, shim))),
+        scenarios=tuple(_scenarios(invocation, runners, loader_environment(environment, shim))),
         plans=plans,
         seed=_base_seed(invocation, plans, bazel),
-        sanitizers=sanitizers_of(runner),
+        sanitizers=sanitizers_of(runners[0]),
         artifacts=Path(artifacts).absolute() if artifacts else None,
     )
 
@@ -175,23 +179,25 @@ def sanitizers_of(program: Path) -> tuple[str, ...]:
     return tuple(name for name, mark in _SANITIZER_MARKS.items() if file_contains(program, mark))
 
 
-def _runner(invocation: Invocation, places: Layout) -> Path:
-    """The program of the command: as the library is, or with a seeded bug in it."""
+def _runners(invocation: Invocation, places: Layout) -> tuple[Path, ...]:
+    """The programs of the command: as the library is, or with a seeded bug in it."""
     bug = invocation["--bug"] if "--bug" in invocation.values else None
     fuzzes = invocation.command == "fuzz"
     if bug is None and fuzzes:
-        return places.need(layout.FUZZ_RUNNER, "the program that draws sequences")
+        return (places.need(layout.FUZZ_RUNNER, "the program that draws sequences"),)
     if bug is None:
-        return places.need(layout.SCENARIO_RUNNER, "the program with the scenarios")
-    runners = places.bug_fuzz_runners() if fuzzes else places.bug_runners()
+        return (places.need(layout.SCENARIO_RUNNER, "the program with the scenarios"), *places.python_runners())
+    runners = places.bug_runners()
+    if fuzzes:
+        runners = {name: (program,) for name, program in places.bug_fuzz_runners().items()}
     if bug not in runners:
         what = "seeded bug that the fuzzer claims" if fuzzes else "seeded bug"
         raise UsageError(f"--bug={bug}: there is no such {what}{nearest(bug, runners)}")
     return runners[bug]
 
 
-def _scenarios(invocation: Invocation, runner: Path, environment: Mapping[str, str]) -> list[Scenario]:
-    return [] if invocation.command == "fuzz" else list_scenarios(runner, environment)
+def _scenarios(invocation: Invocation, runners: Sequence[Path], environment: Mapping[str, str]) -> list[Scenario]:
+    return [] if invocation.command == "fuzz" else list_all_scenarios(runners, environment)
 
 
 def _driver_option(invocation: Invocation) -> str:

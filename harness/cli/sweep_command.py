@@ -101,7 +101,7 @@ def run(session: Session) -> int:
         session.scenarios, invocation.positionals, invocation["--filter"], default_suite=SWEEP_SUITE
     )
     mine = case_selection.shard(pairs, session.bazel.shard_index, session.bazel.shard_count)
-    cases = case_selection.expand(mine, session.runner, session.seed, first_run=0, runs=1)
+    cases = case_selection.expand(mine, session.seed, first_run=0, runs=1)
     rules = tuple(invocation["--fault"])
     if rules:
         session.plans.refuse_unless_loadable(rules)

@@ -105,12 +105,12 @@ class SeedTest(unittest.TestCase):
 class CasesTest(unittest.TestCase):
     def test_a_seed_depends_on_no_other_case(self) -> None:
         both = [(scenario, scenario.variants[0]) for scenario in (_scenario("A1.a", "only"), _scenario("A2.b", "only"))]
-        alone = expand(both[1:], Path("runner"), 7, 0, 1)
-        self.assertEqual(alone[0].seed, expand(both, Path("runner"), 7, 0, 1)[1].seed)
+        alone = expand(both[1:], 7, 0, 1)
+        self.assertEqual(alone[0].seed, expand(both, 7, 0, 1)[1].seed)
 
     def test_first_runs_come_before_second_runs(self) -> None:
         scenario = _scenario("A1.a", "inline", "thread")
-        cases = expand([(scenario, variant) for variant in scenario.variants], Path("runner"), 7, 0, 2)
+        cases = expand([(scenario, variant) for variant in scenario.variants], 7, 0, 2)
         self.assertEqual(
             [("inline", 0), ("thread", 0), ("inline", 1), ("thread", 1)],
             [(case.variant.name, case.run) for case in cases],
@@ -118,7 +118,7 @@ class CasesTest(unittest.TestCase):
 
     def test_shuffling_loses_nothing(self) -> None:
         scenario = _scenario("A1.a", "only")
-        cases = expand([(scenario, scenario.variants[0])], Path("runner"), 7, 0, 20)
+        cases = expand([(scenario, scenario.variants[0])], 7, 0, 20)
         self.assertNotEqual(cases, shuffled(cases))
         self.assertEqual(sorted(case.run for case in cases), sorted(case.run for case in shuffled(cases)))
 
