@@ -2,23 +2,37 @@
 #ifndef HOLDFAST_LIB_PYTHON_CORE_PENDING_CALL_WAKEUP_H_
 #define HOLDFAST_LIB_PYTHON_CORE_PENDING_CALL_WAKEUP_H_
 
+#include <atomic>
+#include <thread>
+
+#include "lib/cleanup/standard_atomics.h"
 #include "lib/cleanup/wakeup.h"
 
 namespace holdfast::python {
 
 // The drain runs without the GIL: an owner may free device memory, which waits for the device, which may wait for a
 // host callback that is Python. Owners that are Python objects take the GIL for themselves.
+//
+// Up to CPython 3.12 a call that another thread adds does not interrupt a main thread that evaluates and never lets go
+// of the GIL (issue 95820 there); it is noticed the next time that thread takes the GIL. So a thread of ours asks for
+// the GIL after each accepted call: the main thread then lets go of it and takes it back.
 class PendingCallWakeup : public cleanup::Wakeup {
  public:
-  void Start(cleanup::DrainFunction drain) override { drain_ = drain; }
+  ~PendingCallWakeup() override { PendingCallWakeup::Stop(); }
+  void Start(cleanup::DrainFunction drain) override;
   // REQUIRES: inside the queue's gate: before 3.13 the call crashes once Python is gone (P3 of the facts).
   bool Request() noexcept override;
-  void Stop() noexcept override {}
+  // REQUIRES: the calling thread does not have the GIL; Python is still whole.
+  void Stop() noexcept override;
 
  private:
   static int RunDrain(void* wakeup) noexcept;
+  void InterruptMainThread() noexcept;
 
   cleanup::DrainFunction drain_{nullptr, nullptr};
+  cleanup::StandardAtomics::Semaphore accepted_;
+  std::atomic<bool> stopping_{false};
+  std::thread interrupter_;  // up to 3.12
 };
 
 }  // namespace holdfast::python
