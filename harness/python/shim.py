@@ -147,6 +147,10 @@ class Shim:
         """Lets go of the pending calls that the plan holds."""
         self._control.release_pending_calls()
 
+    def quiesce_address(self) -> int:
+        """The function behind `quiesce`, to call it in another way."""
+        return ctypes.cast(self._control.quiesce, ctypes.c_void_p).value or 0
+
     def deliver_at_process_end(self) -> None:
         """Has every destructor called when the process ends, which is after the interpreter has gone: a function of C
         that the C library calls.
@@ -154,7 +158,7 @@ class Shim:
         library = ctypes.CDLL(None)
         for function in (self._control.quiesce, self._control.release_held):  # the last one registered runs first
             address = ctypes.cast(function, ctypes.c_void_p)
-            library.__cxa_atexit(address, None, None)
+            library["__cxa_atexit"](address, None, None)
 
 
 def find_shim() -> Shim:

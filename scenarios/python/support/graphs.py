@@ -8,9 +8,14 @@ from holdfast import _core
 
 from scenarios.python.support.owners import Owner, Releases
 
-# A function of C that a node can call with any address: it looks at nothing. A callback that is Python would be an
-# owner of its own.
-_NOTHING = ctypes.cast(ctypes.CDLL(None).sched_yield, ctypes.c_void_p).value or 0
+
+def address_of(name: str) -> int:
+    """The address of a function of the C library."""
+    return ctypes.cast(getattr(ctypes.CDLL(None), name), ctypes.c_void_p).value or 0
+
+
+# A node can call it with any address: it looks at nothing. A callback that is Python would be an owner of its own.
+_NOTHING = address_of("sched_yield")
 
 
 def callback_owned_by(owner: object) -> _core.Callback:

@@ -1,0 +1,242 @@
+"""A13: whatever is let go while Python goes away, and after, crashes nothing and hangs nothing: what comes before the
+gate closes is released, what comes later is leaked, and Python is not asked for anything any more.
+
+Intent: an interpreter of its own ends with graphs alive. The variants let them go at each phase of the end. Its exit
+status has to be 0, nothing may be on stderr, no call of Py_AddPendingCall may have come while it was being finalized,
+and the owners that are released are those that the phase says.
+
+Interleaving:
+  before-atexit       in a function that `atexit` runs before ours
+  after-atexit        in one that it runs after ours: the gate is closed, Python is whole
+  module-teardown     when the modules go
+  daemon-threads      threads that nobody joins make and drop graphs all the time
+  native-threads      destructors come from a thread of C, one after the other, all through the end
+  after-finalization  destructors come when the interpreter has gone, from functions that the C library runs at the end
+  callback-inside     a callback in Python is under way when the end begins: the end waits for it
+  callback-too-late   a callback in Python is due after the gate has closed: it is skipped
+
+Expected verdict: passed.
+"""
+
+from __future__ import annotations
+
+import atexit
+import importlib
+import sys
+import threading
+import time
+import types
+from collections.abc import Callable
+from typing import Any
+
+from harness.python.context import Context
+from harness.python.scenario import Scenario, Variant
+from harness.python.subject import Subject
+
+RELEASED = "released"
+THREADS = 4
+GRAPHS_BEFORE_THE_END = 20
+LATE_GRAPHS = 10
+CALLBACK_MICROSECONDS = 200_000
+
+# How often "released" is said at each phase; None: any number of times.
+EXPECTED: dict[str, int | None] = {
+    "before-atexit": 1,
+    "after-atexit": 0,
+    "module-teardown": 0,
+    "daemon-threads": None,
+    "native-threads": None,
+    "after-finalization": 0,
+    "callback-inside": 1,
+    "callback-too-late": 0,
+}
+
+
+class SaysItIsReleased:
+    """An owner that says so even when the modules are gone."""
+
+    def __init__(self) -> None:
+        self._say = Subject.say
+
+    def __del__(self) -> None:
+        self._say(RELEASED)
+
+
+class DropsGraphs:
+    """Lets graphs go when it goes itself."""
+
+    def __init__(self, graphs: list[object]) -> None:
+        self._graphs = graphs
+        self._say = Subject.say
+
+    def __del__(self) -> None:
+        self._graphs.clear()
+        self._say("dropped")
+
+
+def load(name: str) -> Any:
+    """What imports the module under test, when it is due: functions that `atexit` runs go by the order of imports."""
+    return importlib.import_module(name)
+
+
+def make_graph() -> object:
+    """A graph with one owner."""
+    return load("scenarios.python.support.graphs").graph_owned_by(SaysItIsReleased())
+
+
+def before_atexit(subject: Subject) -> None:
+    graphs = [make_graph()]
+    atexit.register(graphs.clear)
+
+
+def after_atexit(subject: Subject) -> None:
+    graphs: list[object] = []
+
+    def drop() -> None:
+        graphs.clear()
+        core = load("holdfast._core")
+        subject.say(f"leaked {core.counters()['leaked_at_shutdown']}")
+        try:
+            core.GraphDefinition()
+        except RuntimeError:
+            subject.say("refused")
+
+    atexit.register(drop)
+    graphs.append(make_graph())
+
+
+def module_teardown(subject: Subject) -> None:
+    module = types.ModuleType("holds_graphs_to_the_end")
+    module.holder = DropsGraphs([make_graph()])  # type: ignore[attr-defined]
+    sys.modules[module.__name__] = module
+
+
+def run_daemons(body: Callable[[], None]) -> None:
+    """Threads that run `body` again and again, and are under way when this returns."""
+    under_way = threading.Semaphore(0)
+
+    def run() -> None:
+        load("scenarios.python.support.device").make_current()
+        for _ in range(GRAPHS_BEFORE_THE_END):
+            body()
+        under_way.release()
+        while True:
+            body()
+
+    for _ in range(THREADS):
+        threading.Thread(target=run, daemon=True).start()
+    for _ in range(THREADS):
+        under_way.acquire()
+
+
+def daemon_threads(subject: Subject) -> None:
+    load("holdfast._core")
+
+    def make_launch_drop() -> None:
+        graph = make_graph()
+        graph.instantiate(0).close()  # type: ignore[attr-defined]
+        graph.nodes()  # type: ignore[attr-defined]
+
+    run_daemons(make_launch_drop)
+
+
+def native_threads(subject: Subject) -> None:
+    """The plan has destructors come late, on the shim's thread."""
+    load("holdfast._core")
+    subject.shim.deliver_at_process_end()
+    run_daemons(make_graph)  # type: ignore[arg-type]
+
+
+def after_finalization(subject: Subject) -> None:
+    """The plan holds all destructors."""
+    for _ in range(LATE_GRAPHS):
+        make_graph()
+    subject.shim.deliver_at_process_end()
+
+
+def launch(subject: Subject, first: Any, second: Any) -> None:
+    """Launches a graph of two callbacks, the second of which waits for the first; keeps it to the end."""
+    core = load("holdfast._core")
+    graph = core.GraphDefinition()
+    node = graph.add_host(first, [])
+    graph.add_host(second, [node])
+    executable = graph.instantiate(0)
+    stream = load("scenarios.python.support.device").make_stream()
+    executable.launch(stream)
+    sys.modules["holds_a_launch"] = types.ModuleType("holds_a_launch")
+    sys.modules["holds_a_launch"].objects = [graph, executable, stream]  # type: ignore[attr-defined]
+
+
+def callback_inside(subject: Subject) -> None:
+    core = load("holdfast._core")
+    inside = threading.Event()
+
+    def callback() -> None:
+        inside.set()
+        time.sleep(CALLBACK_MICROSECONDS / 1e6)  # the time for which the end has to wait
+        subject.say(RELEASED)
+
+    nothing = load("scenarios.python.support.graphs").callback_owned_by(None)
+    launch(subject, core.Callback.from_callable(callback), nothing)
+    inside.wait()
+
+
+def callback_too_late(subject: Subject) -> None:
+    core = load("holdfast._core")
+    sleep = load("scenarios.python.support.graphs").address_of("usleep")
+    first = core.Callback.from_address(sleep, CALLBACK_MICROSECONDS, None, None)
+    launch(subject, first, core.Callback.from_callable(lambda: subject.say(RELEASED)))
+
+
+def end(subject: Subject, phase: str) -> None:
+    """What the interpreter of its own does before it ends."""
+    if phase != "after-atexit":
+        load("scenarios.python.support.device").make_current()
+    functions[phase](subject)
+    if phase == "after-atexit":
+        return
+    subject.say("ending")
+
+
+functions: dict[str, Callable[[Subject], None]] = {
+    name: globals()[name.replace("-", "_")] for name in EXPECTED
+}
+
+
+def run(context: Context) -> None:
+    phase = context.variant
+    ended = context.run_subject(end, phase)
+    released = ended.said.count(RELEASED)
+    expected = EXPECTED[phase]
+    if expected is not None:
+        context.check_equal(released, expected, f"owners that are let go in {phase} are released or leaked")
+    if phase == "after-atexit":
+        context.check_equal(ended.said, ["leaked 1", "refused"], "the gate is closed once our function has run")
+    elif phase == "module-teardown":
+        context.check_equal(ended.said, ["ending", "dropped"], "graphs are let go when the modules go")
+    else:
+        context.check("ending" in ended.said, "the interpreter comes to its end")
+    late = ended.counters.get("pending_calls_while_finalizing", 0)
+    context.check_equal(late, 0, "Python is asked for nothing while it is finalized")
+    context.count("released", released)
+    context.oracle("exit status, output, releases and pending calls of an interpreter that ended")
+
+
+SCENARIO = Scenario(
+    name="A13.python-late-payloads-are-leaked",
+    summary="Graphs let go at any phase of Python's end are released before the gate closes, leaked after, and no call"
+    " reaches Python",
+    covers=("A13", "SH-01", "SH-02", "SH-03", "DC-07", "DC-08", "DC-09", "D-05", "D-15", "BR-25"),
+    catches=(),
+    variants=(
+        Variant("before-atexit"),
+        Variant("after-atexit"),
+        Variant("module-teardown"),
+        Variant("daemon-threads"),
+        Variant("native-threads", ("destructor:deliver=thread,delay=3ms",)),
+        Variant("after-finalization", ("destructor:deliver=held",)),
+        Variant("callback-inside"),
+        Variant("callback-too-late"),
+    ),
+    run=run,
+)
