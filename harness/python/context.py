@@ -76,7 +76,7 @@ class Context:
             write_event("inconclusive", reason=f"{site}: {count} faults had to fire, {fired} did")
             self._end_process(EXIT_CLEAN)
 
-    def end_by_exception(self, error: BaseException) -> NoReturn:
+    def end_by_exception(self, error: Exception) -> NoReturn:
         """For an exception that nothing in the scenario expected."""
         traceback.print_exception(type(error), error, error.__traceback__)
         if "HOLDFAST_USER_FAULTS" in os.environ and self.shim.faults() > 0:
@@ -107,7 +107,7 @@ class Context:
             self.shim.name_thread("subject", ordinal)
             try:
                 body()
-            except BaseException as error:
+            except Exception as error:
                 self.end_by_exception(error)
 
         thread = threading.Thread(target=run, name=f"subject-{ordinal}", daemon=True)

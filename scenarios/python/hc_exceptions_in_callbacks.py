@@ -55,6 +55,6 @@ def run(context: Context) -> None:
 SCENARIO = Scenario(
     name="HC.python-exceptions-in-callbacks",
     summary="An exception in a callback goes to sys.unraisablehook, and later launches run",
-    covers=("HC-04",),
+    covers=("HC-05",),
     run=run,
 )

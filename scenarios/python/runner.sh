@@ -7,4 +7,5 @@ root=$(dirname "$0")/@ROOT@
 sources=$root
 [ -d "$root/harness/python" ] || sources=$root/..
 export PYTHONPATH="$root/@MODULE@:$sources" PYTHONDONTWRITEBYTECODE=1 PYTHONNOUSERSITE=1
+export HOLDFAST_PYTHON_PROGRAMS="${0%/*}"
 LD_PRELOAD=libcuda.so.1 exec "@PYTHON@" -X faulthandler -m harness.python.runner --interpreter=@NAME@ "$@"
