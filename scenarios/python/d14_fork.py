@@ -12,6 +12,7 @@ Expected verdict: passed.
 
 from __future__ import annotations
 
+import atexit
 import multiprocessing
 import os
 import subprocess
@@ -37,6 +38,7 @@ def check_child(context: Context, body: Callable[[], None], how: str) -> None:
     """Forks, runs `body` in the child, and sees that it ends with 0. The child ends as a program does, functions that
     `atexit` runs included.
     """
+    forking_main = threading.main_thread()  # in the child it is whoever forked
     child = os.fork()
     if child == 0:
         try:
@@ -44,7 +46,11 @@ def check_child(context: Context, body: Callable[[], None], how: str) -> None:
         except BaseException:
             traceback.print_exc()
             os._exit(CHILD_FAILED)
-        sys.exit(0)
+        if threading.current_thread() is forking_main:
+            sys.exit(0)
+        # To leave a thread ends that thread alone.
+        atexit._run_exitfuncs()
+        os._exit(0)
     statuses: list[int] = []
 
     def ended() -> bool:

@@ -19,7 +19,17 @@ void PendingCallWakeup::Start(cleanup::DrainFunction drain) {
   }
 }
 
+// Memory ordering: acq_rel on every change of the state: a request that leaves the rest to the drain hands over what came
+// before it, and the drain's end takes it.
 bool PendingCallWakeup::Request() noexcept {
+  int draining = kDraining;
+  const bool left_to_the_drain =
+      state_.compare_exchange_strong(draining, kDrainingAndAsked, std::memory_order_acq_rel) ||
+      draining == kDrainingAndAsked;
+  return left_to_the_drain || AddPendingCall();
+}
+
+bool PendingCallWakeup::AddPendingCall() noexcept {
   if (Py_AddPendingCall(&RunDrain, this) != 0) {
     return false;
   }
@@ -41,8 +51,17 @@ void PendingCallWakeup::Stop() noexcept {
 
 int PendingCallWakeup::RunDrain(void* wakeup) noexcept {
   const GilReleased released;
-  static_cast<PendingCallWakeup*>(wakeup)->drain_();
+  static_cast<PendingCallWakeup*>(wakeup)->Drain();
   return 0;
+}
+
+// The interpreter runs one pending call at a time, so there is one of these.
+void PendingCallWakeup::Drain() noexcept {
+  do {
+    state_.store(kDraining, std::memory_order_release);
+    drain_();
+    // Who was told that the drain would see to it is served here and now if the interpreter has no room.
+  } while (state_.exchange(kIdle, std::memory_order_acq_rel) == kDrainingAndAsked && !AddPendingCall());
 }
 
 void PendingCallWakeup::InterruptMainThread() noexcept {
