@@ -1,5 +1,4 @@
 // Executables, and their nodes.
-#include <pybind11/operators.h>
 
 #include "lib/graph/exec_node.h"
 #include "lib/graph/graph_builder.h"
@@ -22,8 +21,6 @@ void BindExecutable(py::module_& module) {
   auto executable = py::reinterpret_borrow<Class<GraphExec>>(module.attr("GraphExec"));
   executable
       .def_property_readonly("raw", [](const GraphExec& self) { return reinterpret_cast<std::uintptr_t>(self.raw()); })
-      .def(py::self == py::self)
-      .def("__hash__", &GraphExec::Hash)
       .def(
           "launch", [](const GraphExec& self, const StreamObject& stream) { self.Launch(stream.handle); },
           py::arg("stream"), WithoutGil())
@@ -38,6 +35,7 @@ void BindExecutable(py::module_& module) {
           py::arg("source"), WithoutGil())
       .def("node", &GraphExec::Node, py::arg("node"), WithoutGil())
       .def("close", &GraphExec::Close, WithoutGil());
+  BindIdentity(executable);
 }
 
 void BindExecutableNode(py::module_& module) {
@@ -71,7 +69,7 @@ void BindExecutableNode(py::module_& module) {
 
 void BindExecutables(py::module_& module) {
   // It is an argument of the executable's.
-  Class<GraphBuilder>(module, "GraphBuilder");
+  const Class<GraphBuilder> builder(module, "GraphBuilder");
   BindExecutable(module);
   BindExecutableNode(module);
 }
