@@ -12,8 +12,8 @@ namespace py = pybind11;
 namespace holdfast::python {
 namespace {
 
-void UpdateMemset(ExecNode& node, const MemoryOperand& destination, unsigned value, unsigned element_size_bytes,
-                  std::size_t width, std::size_t height, std::size_t pitch_bytes) {
+void UpdateExecMemset(ExecNode& node, const MemoryOperand& destination, unsigned value, unsigned element_size_bytes,
+                      std::size_t width, std::size_t height, std::size_t pitch_bytes) {
   node.UpdateMemset(destination, {value, element_size_bytes, width, height, pitch_bytes});
 }
 
@@ -51,7 +51,7 @@ void BindExecutableNode(py::module_& module) {
             self.UpdateMemcpy(destination, source, size_bytes);
           },
           py::arg("destination"), py::arg("source"), py::arg("size_bytes"), WithoutGil())
-      .def("update_memset", &UpdateMemset, py::arg("destination"), py::arg("value"), py::arg("element_size_bytes"),
+      .def("update_memset", &UpdateExecMemset, py::arg("destination"), py::arg("value"), py::arg("element_size_bytes"),
            py::arg("width"), py::arg("height"), py::arg("pitch_bytes"), WithoutGil())
       .def("update_host", &ExecNode::UpdateHost, py::arg("callback"), WithoutGil())
       .def(

@@ -19,7 +19,7 @@ namespace {
 
 using Nodes = std::vector<GraphNode>;
 
-GraphDefinition Make() {
+GraphDefinition MakeGraph() {
   Life::Present().StartCleanup();
   return GraphDefinition();
 }
@@ -151,7 +151,7 @@ void BindGraphs(py::module_& module) {
   Class<GraphNode> node(module, "GraphNode");
   Class<GraphDefinition> graph(module, "GraphDefinition");
   Class<GraphExec> executable(module, "GraphExec");
-  graph.def(py::init(&Make), WithoutGil())
+  graph.def(py::init(&MakeGraph), WithoutGil())
       .def_static("adopt", &Adopt, py::arg("raw"), WithoutGil())
       .def_static(
           "find", [](std::uintptr_t raw) { return GraphDefinition::Find(reinterpret_cast<CUgraph>(raw)); },
