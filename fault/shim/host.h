@@ -53,11 +53,12 @@ class HostGate {
 
   void Close();
 
+  bool IsUnknown();
+
   void LockForFork() { mutex_.lock(); }
   void UnlockAfterFork() { mutex_.unlock(); }
 
  private:
-  bool IsUnknown();
   void Open();
 
   std::atomic<bool> needed_{false};

@@ -262,6 +262,21 @@ bool IsLate(const Action& action) {
   return action.delay_ns || action.hold;
 }
 
+int WatchHost(void*) {
+  TheHostGate().Watch();
+  return 0;
+}
+
+// An extension module's import has opened the gate by now. Without one, the interpreter gets a call of ours, on the
+// thread that may call it; if its queue is full, with the next late call.
+void OpenGate() {
+  static std::atomic<bool> asked{false};
+  if (!TheHostGate().IsUnknown()) return;
+  // Memory ordering: relaxed, the exchange alone decides who asks.
+  if (asked.exchange(true, std::memory_order_relaxed)) return;
+  if (g_real(&WatchHost, nullptr) != 0) asked.store(false, std::memory_order_relaxed);
+}
+
 void Postpone(PendingFunction function, void* argument, const Action& action, int rule) {
   Record* record = TakeRecord(function, argument);
   // Memory ordering: relaxed, the queue's lock publishes it. What its acceptance has to do is done here.
@@ -273,6 +288,7 @@ void Postpone(PendingFunction function, void* argument, const Action& action, in
   record->held = action.deliver == Delivery::kHeld;
   NoteAccepted();
   g_late.Add();
+  OpenGate();
   ThePendingDelivery().Enqueue(record);
 }
 
