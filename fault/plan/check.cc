@@ -51,8 +51,9 @@ void CheckDestructor(const Rule& rule) {
   const Action& action = rule.action;
   if (action.repeat) Refuse(rule, "/do/repeat", "a destructor runs once; no driver runs it twice");
   if (action.saturate) Refuse(rule, "/do/saturate", "a destructor has no queue to fill; the site is Py_AddPendingCall");
-  if (action.record)
+  if (action.record) {
     Refuse(rule, "/do/record", "a destructor answers nothing to record; the site is Py_AddPendingCall");
+  }
   if (action.fail) {
     Refuse(rule, "/do/fail", "a destructor returns nothing, so it cannot fail; use drop, delay or deliver");
   }

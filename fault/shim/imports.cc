@@ -4,7 +4,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstring>
@@ -148,12 +147,11 @@ void RedirectIn(const dl_phdr_info& object, std::span<const Redirection> redirec
   }
 }
 
-// Guarded by the loader's lock, which every walk holds from the first object to the last. New objects are appended, so
-// as long as none was unloaded the first `objects` ones are done.
-struct {
-  std::uint64_t unloads = 0;
-  std::size_t objects = 0;
-} g_done;
+// New objects are appended, so as long as none was unloaded the first g_objects_done ones are done.
+// Memory ordering: relaxed throughout. The loader's lock, which a walk holds from the first object to the last, guards
+// these; they are atomic for checkers that do not know of it.
+std::atomic<std::uint64_t> g_unloads{0};
+std::atomic<std::size_t> g_objects_done{0};
 
 struct Walk {
   std::span<const Redirection> redirections;
@@ -163,12 +161,15 @@ struct Walk {
 
 int VisitObject(dl_phdr_info* object, std::size_t, void* argument) {
   auto& walk = *static_cast<Walk*>(argument);
-  if (walk.visited == 0 && g_done.unloads != object->dlpi_subs) g_done = {object->dlpi_subs, 0};
-  if (walk.visited++ < g_done.objects) return 0;
+  if (walk.visited == 0 && g_unloads.exchange(object->dlpi_subs, std::memory_order_relaxed) != object->dlpi_subs) {
+    g_objects_done.store(0, std::memory_order_relaxed);
+  }
+  const std::size_t done = g_objects_done.load(std::memory_order_relaxed);
+  if (walk.visited++ < done) return 0;
   if (!IsThisLibrary(*object)) RedirectIn(*object, walk.redirections);
   // An object in the middle of being loaded is listed before its imports are bound, which undoes what was done to them.
   const std::size_t unsettled = object->dlpi_adds - walk.settled;
-  if (walk.visited > unsettled) g_done.objects = std::max(g_done.objects, walk.visited - unsettled);
+  if (walk.visited > done + unsettled) g_objects_done.store(walk.visited - unsettled, std::memory_order_relaxed);
   return 0;
 }
 

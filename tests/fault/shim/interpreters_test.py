@@ -19,7 +19,9 @@ from typing import Any, ClassVar
 RUNFILES = Path(os.environ.get("TEST_SRCDIR", ".")) / os.environ.get("TEST_WORKSPACE", "")
 SHIM = Path(os.environ.get("HOLDFAST_SHIM", RUNFILES / "fault/shim/libcuda.so.1")).absolute()
 DRIVER = Path(os.environ.get("HOLDFAST_FAKE_DRIVER", RUNFILES / "tests/fault/shim/fake_driver.so")).absolute()
-WITHOUT_PYTHON = Path(os.environ.get("HOLDFAST_WITHOUT_PYTHON", RUNFILES / "tests/fault/shim/without_python")).absolute()
+WITHOUT_PYTHON = Path(
+    os.environ.get("HOLDFAST_WITHOUT_PYTHON", RUNFILES / "tests/fault/shim/without_python")
+).absolute()
 SOURCES = Path(__file__).parent.absolute()
 OLDEST = (3, 10)
 
@@ -27,6 +29,10 @@ ABOUT = """
 import json, sys, sysconfig
 print(json.dumps([sys.version_info[:2], sysconfig.get_paths()["include"], sysconfig.get_config_var("LDLIBRARY"),
                   sysconfig.get_config_var("LIBDIR"), "/libpython" in open("/proc/self/maps").read()]))
+"""
+IMPORTS = """
+from door_subject import *
+import pending_extension as calls
 """
 EMBEDDING = """
 #include <Python.h>
@@ -161,8 +167,7 @@ class InInterpreters(DoorTest):
         runs = []
         for interpreter in self.interpreters:
             with self.subTest(str(interpreter)):
-                command = [str(interpreter.path), "-c", "from door_subject import *\nimport pending_extension as calls\n"]
-                command[-1] += program
+                command = [str(interpreter.path), "-c", IMPORTS + program]
                 sited = [{"site": "Py_AddPendingCall", **rule} for rule in rules]
                 runs.append((interpreter, self.run_command(command, sited, interpreter.folder)))
         return runs
@@ -388,8 +393,6 @@ atexit.register(control.release_pending_calls)
                 continue
             with self.subTest(str(interpreter)):
                 program = """
-from door_subject import *
-import pending_extension as calls
 assert [calls.add(1), calls.add(2), calls.add(3)] == [-1, 0, 0]
 wait_for(lambda: calls.ran() == 2)
 assert pending_calls().calls == 3
@@ -398,7 +401,7 @@ assert pending_calls().calls == 3
                     {"site": "Py_AddPendingCall", "when": {"nth": 1}, "do": {"return": -1}},
                     {"site": "Py_AddPendingCall", "when": {"nth": 2}, "do": {"deliver": "thread"}},
                 ]
-                self.run_command([str(interpreter.build_embedding()), program], rules)
+                self.run_command([str(interpreter.build_embedding()), IMPORTS + program], rules)
 
 
 class WithoutPython(DoorTest):
