@@ -43,11 +43,9 @@ static PyObject* AddOnThread(PyObject* self, PyObject* arguments) {
   void* refused = NULL;
   (void)self;
   if (!PyArg_ParseTuple(arguments, "l", &count)) return NULL;
-  Py_BEGIN_ALLOW_THREADS
-  pthread_create(&thread, NULL, &AddMany, (void*)(intptr_t)count);
+  Py_BEGIN_ALLOW_THREADS pthread_create(&thread, NULL, &AddMany, (void*)(intptr_t)count);
   pthread_join(thread, &refused);
-  Py_END_ALLOW_THREADS
-  return PyLong_FromLong((long)(intptr_t)refused);
+  Py_END_ALLOW_THREADS return PyLong_FromLong((long)(intptr_t)refused);
 }
 
 static void* AddForever(void* unused) {
@@ -75,6 +73,14 @@ static PyObject* AddUntilTheProcessEnds(PyObject* self, PyObject* arguments) {
   Py_RETURN_NONE;
 }
 
+static void AddOnce(void) { Py_AddPendingCall(&Ran, NULL); }
+
+static PyObject* AddAfterTheEnd(PyObject* self, PyObject* arguments) {
+  (void)self, (void)arguments;
+  atexit(&AddOnce);
+  Py_RETURN_NONE;
+}
+
 static PyObject* RanSoFar(PyObject* self, PyObject* arguments) {
   (void)self, (void)arguments;
   return PyLong_FromLong(atomic_load(&g_ran));
@@ -98,12 +104,13 @@ static PyMethodDef g_methods[] = {
     {"add_looked_up", &AddLookedUp, METH_NOARGS, NULL},
     {"add_on_thread", &AddOnThread, METH_VARARGS, NULL},
     {"add_until_the_process_ends", &AddUntilTheProcessEnds, METH_NOARGS, NULL},
+    {"add_after_the_end", &AddAfterTheEnd, METH_NOARGS, NULL},
     {"ran", &RanSoFar, METH_NOARGS, NULL},
     {"order", &Order, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 
-static struct PyModuleDef g_module = {PyModuleDef_HEAD_INIT, "pending_extension", NULL, -1, g_methods, NULL, NULL,
-                                      NULL, NULL};
+static struct PyModuleDef g_module = {
+    PyModuleDef_HEAD_INIT, "pending_extension", NULL, -1, g_methods, NULL, NULL, NULL, NULL};
 
 PyMODINIT_FUNC PyInit_pending_extension(void) { return PyModule_Create(&g_module); }
