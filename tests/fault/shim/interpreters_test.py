@@ -92,6 +92,8 @@ def find_interpreters(folder: Path) -> list[Interpreter]:
     """Those that are new enough and have headers to compile against; one a version and way to keep the symbol."""
     home = Path(pwd.getpwuid(os.getuid()).pw_dir)
     paths = [Path("/usr/bin/python3"), *sorted(home.glob(".pyenv/versions/3.*/bin/python3"))]
+    if given := os.environ.get("HOLDFAST_PYTHONS"):
+        paths = [Path(path) for path in given.split(":")]
     found: dict[tuple[Any, ...], Interpreter] = {}
     for number, path in enumerate(path for path in paths if path.exists()):
         own = folder / str(number)

@@ -43,9 +43,14 @@ static PyObject* AddOnThread(PyObject* self, PyObject* arguments) {
   void* refused = NULL;
   (void)self;
   if (!PyArg_ParseTuple(arguments, "l", &count)) return NULL;
-  Py_BEGIN_ALLOW_THREADS pthread_create(&thread, NULL, &AddMany, (void*)(intptr_t)count);
+  // The macros end in a brace.
+  // clang-format off
+  Py_BEGIN_ALLOW_THREADS
+  pthread_create(&thread, NULL, &AddMany, (void*)(intptr_t)count);
   pthread_join(thread, &refused);
-  Py_END_ALLOW_THREADS return PyLong_FromLong((long)(intptr_t)refused);
+  Py_END_ALLOW_THREADS
+  return PyLong_FromLong((long)(intptr_t)refused);
+  // clang-format on
 }
 
 static void* AddForever(void* unused) {
