@@ -21,12 +21,12 @@ class Buffer(MemorySource):
 
     Made by Device.allocate, Device.allocate_pinned or Buffer.from_handle. Memory that was allocated here is freed with
     its last user, graphs included: close() ends what can be done through this object, not what others do with it.
-    Freeing waits for the device.
+    Freeing waits for the device. Equal buffers are the same memory; a closed one equals itself alone.
 
     Thread safety: a buffer may be used from any thread; order between writers is the caller's affair.
     """
 
-    __slots__ = ("__weakref__", "_content")
+    __slots__ = ("__weakref__", "_content", "_hash")
 
     _content: Memory | None
 
@@ -37,6 +37,7 @@ class Buffer(MemorySource):
     def _wrap(cls, content: Memory) -> Buffer:
         buffer = cls.__new__(cls)
         buffer._content = content
+        buffer._hash = hash((Buffer, content.address, content.size_bytes))
         return buffer
 
     @classmethod
@@ -165,10 +166,12 @@ class Buffer(MemorySource):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Buffer):
             return NotImplemented
+        if self._content is None or other._content is None:
+            return self is other
         return (self.handle, self.size) == (other.handle, other.size)
 
     def __hash__(self) -> int:
-        return hash((Buffer, self.handle, self.size))
+        return self._hash
 
     def __repr__(self) -> str:
         return f"<Buffer handle={self.handle:#x} size={self.size}>"

@@ -35,12 +35,13 @@ class Event:
     """A place in a stream or a graph that others wait for.
 
     Made by Device.create_event, Stream.record or Event.from_handle. An event that was made here is destroyed with its
-    last user, graphs included. Equal events are the same event of CUDA.
+    last user, graphs included. Equal events are the same event of CUDA; a closed
+    one equals itself alone, and its hash stays.
 
     Thread safety: an event may be used from any thread.
     """
 
-    __slots__ = ("__weakref__", "_resource")
+    __slots__ = ("__weakref__", "_raw", "_resource")
 
     _resource: _core.Event | None
 
@@ -51,6 +52,7 @@ class Event:
     def _wrap(cls, resource: _core.Event) -> Event:
         event = cls.__new__(cls)
         event._resource = resource
+        event._raw = resource.raw
         return event
 
     @classmethod
@@ -119,10 +121,10 @@ class Event:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Event):
             return NotImplemented
-        return self.handle == other.handle
+        return self is other or (self.handle == other.handle != 0)
 
     def __hash__(self) -> int:
-        return hash((Event, self.handle))
+        return hash((Event, self._raw))
 
     def __repr__(self) -> str:
         return f"<Event handle={self.handle:#x}>"

@@ -52,12 +52,13 @@ class Stream(StreamSource):
     """A queue of work on a device, done in the order in which it was enqueued.
 
     Made by Device.create_stream or Stream.from_handle. A stream that was made here is destroyed with its last user,
-    graph builders included. Equal streams are the same stream of CUDA.
+    graph builders included. Equal streams are the same stream of CUDA; a closed
+    one equals itself alone, and its hash stays.
 
     Thread safety: a stream may be used from any thread; who enqueues first is the caller's affair.
     """
 
-    __slots__ = ("__weakref__", "_resource")
+    __slots__ = ("__weakref__", "_raw", "_resource")
 
     _resource: _core.Stream | None
 
@@ -68,6 +69,7 @@ class Stream(StreamSource):
     def _wrap(cls, resource: _core.Stream) -> Stream:
         stream = cls.__new__(cls)
         stream._resource = resource
+        stream._raw = resource.raw
         return stream
 
     @staticmethod
@@ -136,10 +138,10 @@ class Stream(StreamSource):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Stream):
             return NotImplemented
-        return self.handle == other.handle
+        return self is other or (self.handle == other.handle != 0)
 
     def __hash__(self) -> int:
-        return hash((Stream, self.handle))
+        return hash((Stream, self._raw))
 
     def __repr__(self) -> str:
         return f"<Stream handle={self.handle:#x}>"

@@ -290,9 +290,12 @@ class _EventNode(GraphNode):
 
     @property
     def event(self) -> Any:
-        """The event as it was given; None once the node is gone, and for one that the library never had."""
-        resource = self._node.event() if self.is_valid else None
-        return None if resource is None else wrap_event(resource)
+        """The event as it was given; None once the node is gone. DriverError."""
+        if not self.is_valid:
+            return None
+        resource = self._node.event()
+        # One that the library never had came by a capture, or by other means.
+        return wrap_event(_core.Event.borrow(self._node.raw_event(), None) if resource is None else resource)
 
 
 @_identity.wraps_nodes_of(GraphNodeType.CU_GRAPH_NODE_TYPE_EVENT_RECORD)
