@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import threading
 
-import pytest
-
 import holdfast
+import pytest
 from holdfast import Buffer, Device, DriverError, Event, EventOptions, Kernel, LaunchConfig, Module, Stream, launch
 
 

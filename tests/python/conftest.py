@@ -14,12 +14,11 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).absolute().parent))
 
+from holdfast import Buffer, Device, Kernel, Stream
+from holdfast.graph import GraphDefinition
 from kernels import load_kernel
 from model_driver import MODEL
 from settled import becomes_true
-
-from holdfast import Buffer, Device, Kernel, Stream
-from holdfast.graph import GraphDefinition
 
 
 @pytest.fixture(autouse=True)

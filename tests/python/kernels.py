@@ -10,9 +10,8 @@ import ctypes
 from collections.abc import Callable
 from typing import Any
 
-from model_driver import MODEL, HostKernel
-
 from holdfast import Kernel, Module
+from model_driver import MODEL, HostKernel
 
 # add_one(memory, size_bytes): a byte a thread, of one block.
 _ADD_ONE = r"""

@@ -7,9 +7,8 @@ import time
 import weakref
 from collections.abc import Callable
 
-from model_driver import MODEL
-
 import holdfast
+from model_driver import MODEL
 
 _LIMIT_S = 20
 
