@@ -6,6 +6,7 @@ leave no graph, executable, user object, stream, event or allocation behind.
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,6 +20,12 @@ from holdfast.graph import GraphDefinition
 from kernels import load_kernel
 from model_driver import MODEL
 from settled import becomes_true
+
+
+def pytest_collection_finish() -> None:
+    """What was imported is no garbage: collecting in each test is quick without it."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

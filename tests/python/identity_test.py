@@ -101,8 +101,8 @@ def test_a_node_knows_its_graph(graph: GraphDefinition) -> None:
 
 
 # Covers: IH-04.
-def test_a_node_of_a_body_keeps_the_graphs_around_it(graph: GraphDefinition) -> None:
-    child = GraphDefinition()
+def test_a_node_of_an_embedded_graph_keeps_the_graphs_around_it() -> None:
+    graph, child = GraphDefinition(), GraphDefinition()
     child.empty()
     embedded = graph.embed(child).child_graph
     (node,) = embedded.nodes()

@@ -1,7 +1,7 @@
 """The kernels of the tests: PTX for a real device, and Python functions of the same meaning for the model driver.
 
-The functions run on a thread of the model driver, which takes the GIL for them: a test that waits for the device does so
-in a call that gives the GIL up.
+The functions run on a thread of the model driver, which takes the GIL for them: a test that waits for the device does
+so in a call that gives the GIL up.
 """
 
 from __future__ import annotations
@@ -161,8 +161,13 @@ _registered: dict[str, Any] = {}
 
 def load_kernel(name: str) -> Kernel:
     """A kernel of a module of its own, which it keeps loaded."""
+    return Module.from_code(code_of(name)).kernel(name)
+
+
+def code_of(name: str) -> str:
+    """PTX with the kernel, which the model driver can run from now on."""
     if MODEL is not None and not _registered:
         for each, body in _BODIES.items():
             _registered[each] = HostKernel(body)
             MODEL.register_kernel(each.encode(), _registered[each])
-    return Module.from_code(_HEAD + _TEXTS[name]).kernel(name)
+    return _HEAD + _TEXTS[name]

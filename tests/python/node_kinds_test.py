@@ -113,9 +113,8 @@ def test_allocations_say_where_they_lie(device: Device, graph: GraphDefinition) 
 
 
 # Covers: ER-03, EX-07.
-def test_what_a_graph_allocates_can_be_used_in_it(
-    graph: GraphDefinition, stream: Stream, pinned: Buffer, add_one: Kernel
-) -> None:
+def test_what_a_graph_allocates_can_be_used_in_it(stream: Stream, pinned: Buffer, add_one: Kernel) -> None:
+    graph = GraphDefinition()
     allocation = graph.allocate(64)
     fill = allocation.memset(allocation.dptr, 6, 64).launch(ONE_BLOCK, add_one, allocation.dptr, 64)
     fill.memcpy(pinned, allocation.dptr, 64).deallocate(allocation.dptr)

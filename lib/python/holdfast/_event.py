@@ -90,13 +90,13 @@ class Event:
     def is_timing_enabled(self) -> bool | None:
         """Whether the event takes the time; None for an event that was made elsewhere. RuntimeError once closed."""
         flags = self._event_resource().flags
-        return None if flags < 0 else not flags & _CU_EVENT_DISABLE_TIMING
+        return None if flags is None else not flags & _CU_EVENT_DISABLE_TIMING
 
     @property
     def is_blocking_sync(self) -> bool | None:
         """Whether sync() blocks; None for an event that was made elsewhere. RuntimeError once closed."""
         flags = self._event_resource().flags
-        return None if flags < 0 else bool(flags & _CU_EVENT_BLOCKING_SYNC)
+        return None if flags is None else bool(flags & _CU_EVENT_BLOCKING_SYNC)
 
     @property
     def is_done(self) -> bool:

@@ -8,10 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from holdfast import _core, _dlpack
-from holdfast._foreign import handle_of, is_a
+from holdfast._foreign import is_a
 from holdfast._numbers import unsigned
-
-_FOREIGN_ADDRESSES = (("cuda.bindings", "CUdeviceptr", "__int__"),)
 
 
 @dataclass(frozen=True)
@@ -111,11 +109,8 @@ _CU_MEMORYTYPE_HOST = 1
 
 
 def _address(value: Any, side: str) -> int:
-    foreign = handle_of(value, _FOREIGN_ADDRESSES)
-    if foreign is not None:
-        return foreign
     try:
-        return unsigned(value, side, 64)
+        return unsigned(int(value) if is_a(value, "cuda.bindings", "CUdeviceptr") else value, side, 64)
     except TypeError:
         raise TypeError(f"{side} must be a buffer, an array or an address, not {type(value).__name__}") from None
 
