@@ -213,9 +213,8 @@ def test_conditional_nodes_need_a_capture(stream: Stream) -> None:
     condition = builder.begin_building().create_condition()
     builder.if_then(condition)
     builder.end_building()
-    for use in (
-        builder.create_condition,
-        *(lambda m=m, a=a: getattr(builder, m)(condition, *a) for m, a, *_ in ADDERS),
-    ):
+    with pytest.raises(RuntimeError):
+        builder.create_condition()
+    for method, more, *_ in ADDERS:
         with pytest.raises(RuntimeError):
-            use()
+            getattr(builder, method)(condition, *more)

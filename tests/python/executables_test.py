@@ -151,9 +151,7 @@ def test_views_are_of_some_kinds_only(graph: GraphDefinition, device: Device, bu
     ]
     executable = graph.instantiate()
     views = [executable[node] for node in nodes]
-    assert all(
-        type(view).__name__ == f"Executable{type(node).__name__}" for view, node in zip(views, nodes, strict=True)
-    )
+    assert [type(view).__name__ for view in views] == [f"Executable{type(node).__name__}" for node in nodes]
     for wrong in (graph.empty(), graph._entry, 1, None, executable):
         with pytest.raises(TypeError):
             executable[wrong]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from fakes import CudaArray, DLPackArray, capsules_out, cuda_core_buffer, named
-from holdfast import Buffer, Kernel, LaunchConfig, Stream
+from holdfast import Buffer, Device, Kernel, LaunchConfig, Stream
 from holdfast.graph import GraphDefinition
 from settled import Owner, becomes_true, is_kept, is_released
 
@@ -65,7 +65,7 @@ def test_a_capsule_is_not_consumed_and_held_as_long_as_it_is_needed(buffer: Buff
 # Covers: NU-C.
 @pytest.mark.parametrize("version", [None, (1, 0)])
 def test_memory_of_the_host_is_copied(
-    graph: GraphDefinition, stream: Stream, device: Any, buffer: Buffer, version: Any
+    graph: GraphDefinition, stream: Stream, device: Device, buffer: Buffer, version: Any
 ) -> None:
     source, target = device.allocate_pinned(64), device.allocate_pinned(64)
     source.view()[:] = bytes(range(64))
@@ -92,7 +92,7 @@ def test_numpy_arrays_are_copied(graph: GraphDefinition, stream: Stream, buffer:
 
 
 # Covers: AP-19, AP-22.
-def test_closing_a_buffer_leaves_a_graph_its_memory(stream: Stream, device: Any, pinned: Buffer) -> None:
+def test_closing_a_buffer_leaves_a_graph_its_memory(stream: Stream, device: Device, pinned: Buffer) -> None:
     buffer = device.allocate(64)
     graph = GraphDefinition()
     graph.memset(buffer, 3, 64).memcpy(pinned, buffer, 64)
@@ -102,8 +102,8 @@ def test_closing_a_buffer_leaves_a_graph_its_memory(stream: Stream, device: Any,
     executable.launch(stream)
     stream.sync()
     assert bytes(pinned.view()) == b"\3" * 64
+    other = GraphDefinition()
     for closed in (buffer, named("cuda.core", "Buffer", handle=0, size=0, is_closed=True)):
-        other = GraphDefinition()
         for use in (
             lambda closed=closed: other.memset(closed, 1, 1),
             lambda closed=closed: other.memset(4096, 1, 1, dst_owner=closed),
@@ -117,7 +117,7 @@ def test_closing_a_buffer_leaves_a_graph_its_memory(stream: Stream, device: Any,
 
 
 # Covers: AP-20.
-def test_an_owner_that_is_a_buffer_counts_as_its_allocation(stream: Stream, device: Any) -> None:
+def test_an_owner_that_is_a_buffer_counts_as_its_allocation(stream: Stream, device: Device) -> None:
     buffer = device.allocate(64)
     graph = GraphDefinition()
     graph.memset(buffer.handle, 3, 64, dst_owner=buffer)
@@ -203,7 +203,7 @@ def test_a_kernel_takes_arrays_in_pieces_but_none_of_the_host(
 ) -> None:
     graph.launch(ONE_BLOCK, add_one, CudaArray(buffer, (8,), (2,)), 8)
     graph.launch(ONE_BLOCK, add_one, DLPackArray(pinned, CUDA_HOST), 8)
-    with pytest.raises(ValueError, match="argument 0.*host"):
+    with pytest.raises(ValueError, match=r"argument 0.*host"):
         graph.launch(ONE_BLOCK, add_one, DLPackArray(pinned, CPU), 8)
 
 

@@ -48,7 +48,8 @@ def _check_prototype(function: Any) -> None:
 
 
 def _of_function_pointer(function: Any, user_data: Any) -> _core.Callback:
-    address = ctypes.cast(function, ctypes.c_void_p).value
+    # Not by ctypes.cast, which makes the function refer to itself: it would wait for a garbage collection.
+    address = ctypes.c_void_p.from_address(ctypes.addressof(function)).value
     if not address:
         raise ValueError("the callback is a null pointer")
     if user_data is None:
