@@ -223,7 +223,7 @@ def test_foreign_configurations_are_taken(graph: GraphDefinition, buffer: Buffer
     assert node.config == LaunchConfig(grid=3, cluster=2, block=4, shmem_size=8) and node.grid == (6, 1, 1)
 
 
-@pytest.mark.parametrize("value", [None, 1, "kernel", print])
+@pytest.mark.parametrize("value", [None, 1, "kernel", print, named("cupy.cuda.function", "Function", ptr=1)])
 def test_what_is_no_kernel(graph: GraphDefinition, stream: Stream, buffer: Buffer, value: Any) -> None:
     for wrong in (value, stream, graph):
         for use in (

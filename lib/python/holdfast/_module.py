@@ -12,9 +12,6 @@ __all__ = ["Kernel", "Module", "kernel_of", "wrap_kernel"]
 
 _FOREIGN_KERNELS = (("cuda.core", "Kernel", "handle"),)
 
-# CuPy has functions of modules where the others have kernels of libraries.
-_FOREIGN_FUNCTIONS = (("cupy", "Function", "ptr"),)
-
 
 class Kernel:
     """A kernel, which keeps its module loaded.
@@ -91,25 +88,23 @@ class Module:
 
 
 def kernel_of(value: Any) -> _core.Kernel:
-    """The kernel of a Kernel, of one of cuda.core, or of a function of CuPy (a RawKernel has it as `.kernel`).
+    """The kernel of a Kernel, or of one of cuda.core, which is then kept for as long as it is used here.
 
-    Foreign ones are kept for as long as they are used here. TypeError for anything else.
+    TypeError for anything else, functions of CuPy among them: CUDA tells no kernel for a function of a module.
     """
     if isinstance(value, Kernel):
         return value._resource
     raw = handle_of(value, _FOREIGN_KERNELS)
     if raw is not None:
         return _core.Kernel.borrow(raw, value)
-    function = value.kernel if is_a(value, "cupy", "RawKernel") else value
-    raw = handle_of(function, _FOREIGN_FUNCTIONS)
-    if raw is not None:
-        return _core.Kernel.borrow_function(raw, function)
+    if is_a(value, "cupy", "RawKernel") or is_a(value, "cupy", "Function"):
+        raise TypeError("a function of CuPy is no kernel to CUDA; load its code with Module.from_code")
     raise TypeError(f"kernel must be a Kernel, not {type(value).__name__}")
 
 
 def wrap_kernel(resource: _core.Kernel) -> Any:
     """The kernel as it was given: a foreign one is that very object."""
     owner = resource.owner
-    if owner is not None and handle_of(owner, _FOREIGN_KERNELS + _FOREIGN_FUNCTIONS) == resource.raw:
+    if owner is not None and handle_of(owner, _FOREIGN_KERNELS) == resource.raw:
         return owner
     return Kernel._wrap(resource)
