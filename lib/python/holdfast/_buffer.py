@@ -29,6 +29,7 @@ class Buffer(MemorySource):
     __slots__ = ("__weakref__", "_content", "_hash")
 
     _content: Memory | None
+    _hash: int
 
     def __init__(self, *_: Any, **__: Any) -> None:
         raise RuntimeError("a Buffer is made by Device.allocate, Device.allocate_pinned or Buffer.from_handle")
@@ -108,7 +109,7 @@ class Buffer(MemorySource):
         content = self._memory()
         if content.is_device:
             raise ValueError("the host cannot read device memory; copy it to a pinned buffer")
-        array = (ctypes.c_ubyte * (content.size_bytes or 0)).from_address(content.address)
+        array: Any = (ctypes.c_ubyte * (content.size_bytes or 0)).from_address(content.address)
         array.owner = content.owner
         return memoryview(array).cast("B")
 

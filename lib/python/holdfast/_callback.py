@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ctypes
+from _ctypes import CFuncPtr
 from typing import Any
 
 from holdfast import _core
 from holdfast._numbers import unsigned
 
 _PROTOTYPE = "ctypes.CFUNCTYPE(None, ctypes.c_void_p)"
-_FunctionPointer = ctypes._CFuncPtr
 
 # Of ctypes: the function is called as if the caller held the GIL, which the driver's thread does not.
 _FUNCFLAG_PYTHONAPI = 4
@@ -17,7 +17,7 @@ _FUNCFLAG_PYTHONAPI = 4
 
 def is_function_pointer(function: Any) -> bool:
     """Whether it is a function of ctypes, which CUDA calls without Python."""
-    return isinstance(function, _FunctionPointer)
+    return isinstance(function, CFuncPtr)
 
 
 def callback_of(function: Any, user_data: Any) -> _core.Callback:

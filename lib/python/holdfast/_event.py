@@ -43,6 +43,7 @@ class Event:
 
     __slots__ = ("__weakref__", "_raw", "_resource")
 
+    _raw: int  # also once closed
     _resource: _core.Event | None
 
     def __init__(self, *_: Any, **__: Any) -> None:

@@ -60,6 +60,7 @@ class Stream(StreamSource):
 
     __slots__ = ("__weakref__", "_raw", "_resource")
 
+    _raw: int  # also once closed
     _resource: _core.Stream | None
 
     def __init__(self, *_: Any, **__: Any) -> None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["AdjacencySetProxy"]
 
 
-class AdjacencySetProxy(MutableSet):
+class AdjacencySetProxy(MutableSet["GraphNode"]):
     """The predecessors or the successors of a node: a mutable set, asked of CUDA at each use.
 
     Changes raise TypeError for what is no node, ValueError for an entry node, RuntimeError for a node that is gone or
@@ -30,7 +30,7 @@ class AdjacencySetProxy(MutableSet):
         self._is_forward = is_fwd
 
     @classmethod
-    def _from_iterable(cls, it: Iterable[GraphNode]) -> set[GraphNode]:
+    def _from_iterable(cls, it: Iterable[Any]) -> set[Any]:
         return set(it)
 
     def __contains__(self, x: object) -> bool:
@@ -58,11 +58,11 @@ class AdjacencySetProxy(MutableSet):
         """Adds edges with nodes, or with all nodes of what holds some. Nothing is changed if one is no node."""
         wanted: dict[GraphNode, None] = {}
         for other in others:
-            nodes = (other,) if self._is_node(other) else other
+            nodes: Any = (other,) if self._is_node(other) else other
             wanted.update(dict.fromkeys(map(self._checked, nodes)))
         self._change(wanted, ())
 
-    def __ior__(self, it: Set[Any]) -> AdjacencySetProxy:
+    def __ior__(self, it: Set[Any]) -> AdjacencySetProxy:  # type: ignore[misc]
         self.update(it)
         return self
 

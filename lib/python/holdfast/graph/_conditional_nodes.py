@@ -6,6 +6,8 @@ is gone is a plain ConditionalNode, then, unless the C++ library remembers.
 
 from __future__ import annotations
 
+from typing import Any
+
 from holdfast import _core
 from holdfast._condition import GraphCondition
 from holdfast.graph import _identity
@@ -26,13 +28,13 @@ class ConditionalNode(GraphNode):
     _type: GraphConditionalType | None = None
 
     @classmethod
-    def _wrap(cls, node: _core.GraphNode) -> GraphNode:
-        wrapper = super()._wrap(node)
+    def _wrap(cls, node: _core.GraphNode) -> Any:
+        wrapper: Any = super()._wrap(node)
         wrapper._condition = None
         return wrapper
 
     @classmethod
-    def _wrap_with(cls, node: _core.GraphNode, condition: GraphCondition) -> GraphNode:
+    def _wrap_with(cls, node: _core.GraphNode, condition: GraphCondition) -> Any:
         wrapper = cls._wrap(node)
         wrapper._condition = condition
         return wrapper

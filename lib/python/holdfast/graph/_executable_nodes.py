@@ -48,6 +48,8 @@ class ExecutableGraphNode:
 
     __slots__ = ("__weakref__", "_executable", "_node", "_view")
 
+    _executable: Graph
+    _node: GraphNode
     _view: _core.ExecNode
 
     def __init__(self, *_: Any, **__: Any) -> None:

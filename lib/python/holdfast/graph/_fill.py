@@ -11,7 +11,18 @@ from holdfast._pattern import pattern_of
 
 
 class Fill(NamedTuple):
-    """A fill; in an update, None for what stays."""
+    """A whole fill."""
+
+    destination: _core.Operand
+    value: int
+    element_size_bytes: int
+    width: int
+    height: int
+    pitch_bytes: int
+
+
+class FillUpdate(NamedTuple):
+    """What changes of a fill; None for what stays."""
 
     destination: _core.Operand | None
     value: int | None
@@ -43,7 +54,7 @@ def fill_of(dst: Any, value: Any, width: Any, height: Any, pitch: Any, dst_owner
 
 def fill_update(
     present: FillParameters, dst: Any, value: Any, width: Any, height: Any, pitch: Any, dst_owner: Any
-) -> Fill:
+) -> FillUpdate:
     """What changes of a fill. Errors as fill_of, and ValueError for an owner without its destination."""
     if dst is None and dst_owner is not None:
         raise ValueError("dst_owner is given without dst")
@@ -59,7 +70,7 @@ def fill_update(
         check_reach(
             destination, _reach_bytes(*(b if a is None else a for a, b in zip(given, kept, strict=True))), "dst"
         )
-    return Fill(None if destination is None else _operand(destination), bits, element_bytes, *sizes)
+    return FillUpdate(None if destination is None else _operand(destination), bits, element_bytes, *sizes)
 
 
 def _reach_bytes(element_bytes: int, width: int, height: int, pitch_bytes: int) -> int:

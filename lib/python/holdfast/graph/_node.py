@@ -22,6 +22,7 @@ from holdfast.graph._fill import fill_of
 from holdfast.typing import GraphMemoryType, GraphNodeType
 
 if TYPE_CHECKING:
+    from holdfast.graph._conditional_nodes import IfElseNode, IfNode, SwitchNode, WhileNode
     from holdfast.graph._definition import GraphDefinition
     from holdfast.graph._nodes import (
         AllocNode,
@@ -31,13 +32,9 @@ if TYPE_CHECKING:
         EventWaitNode,
         FreeNode,
         HostCallbackNode,
-        IfElseNode,
-        IfNode,
         KernelNode,
         MemcpyNode,
         MemsetNode,
-        SwitchNode,
-        WhileNode,
     )
 
 __all__ = ["GraphNode"]
@@ -66,8 +63,8 @@ class GraphNode:
 
     __slots__ = ("__weakref__", "_entered", "_node", "_remembered")
 
-    # None: the entry of the graph `_entered`, which stands in front of all nodes and is none itself.
-    _node: _core.GraphNode | None
+    # _core.GraphNode; None for the entry of the graph `_entered`, which stands in front of all nodes and is none.
+    _node: Any
     _entered: _core.GraphDefinition | None
     _remembered: Any
 
@@ -263,7 +260,7 @@ class GraphNode:
 
     @property
     def _graph(self) -> _core.GraphDefinition:
-        return self._entered if self._node is None else self._node.graph
+        return self._node.graph if self._entered is None else self._entered
 
     def _dependencies(self) -> list[_core.GraphNode]:
         return [] if self._node is None else [self._node]
