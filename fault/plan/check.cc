@@ -21,6 +21,7 @@ std::string_view OwnSiteAction(const Action& action) {
   if (action.drop) return "/do/drop";
   if (action.deliver) return "/do/deliver";
   if (action.saturate) return "/do/saturate";
+  if (action.record) return "/do/record";
   if (action.fail) return "/do/fail";
   return "";
 }
@@ -50,11 +51,11 @@ void CheckDestructor(const Rule& rule) {
   const Action& action = rule.action;
   if (action.repeat) Refuse(rule, "/do/repeat", "a destructor runs once; no driver runs it twice");
   if (action.saturate) Refuse(rule, "/do/saturate", "a destructor has no queue to fill; the site is Py_AddPendingCall");
+  if (action.record) {
+    Refuse(rule, "/do/record", "a destructor answers nothing to record; the site is Py_AddPendingCall");
+  }
   if (action.fail) {
     Refuse(rule, "/do/fail", "a destructor returns nothing, so it cannot fail; use drop, delay or deliver");
-  }
-  if (action.order && action.deliver == Delivery::kInline) {
-    Refuse(rule, "/do/order", "inline delivery has no queue and so no order; deliver on a thread, or held");
   }
   if (action.hold && action.deliver && action.deliver != Delivery::kThread) {
     Refuse(rule, "/do/hold",
@@ -64,15 +65,21 @@ void CheckDestructor(const Rule& rule) {
 
 void CheckPendingCall(const Rule& rule) {
   const Action& action = rule.action;
-  if (action.deliver) Refuse(rule, "/do/deliver", "deliver is for the site destructor");
+  if (action.deliver && action.result) {
+    Refuse(rule, "/do/deliver", "a call that is refused is never handed over; choose return or deliver");
+  }
+  if (action.hold && action.deliver == Delivery::kHeld) {
+    Refuse(rule, "/do/hold", "held waits for the control call alone; leave out \"deliver\", or the hold");
+  }
   if (action.repeat) Refuse(rule, "/do/repeat", "a pending call is added once; no host adds it twice");
   if (action.fail) Refuse(rule, "/do/fail", "say \"return\": -1, which is how Py_AddPendingCall fails");
 }
 
 void CheckAllocation(const Rule& rule) {
   const Action& action = rule.action;
-  if (action.deliver) Refuse(rule, "/do/deliver", "deliver is for the site destructor");
+  if (action.deliver) Refuse(rule, "/do/deliver", "an allocation is answered at once; use delay, hold or fail");
   if (action.repeat) Refuse(rule, "/do/repeat", "an allocation is not repeated");
+  if (action.record) Refuse(rule, "/do/record", "allocations are only counted; the site is Py_AddPendingCall");
   if (action.saturate) Refuse(rule, "/do/saturate", "an allocation has no queue; the site is Py_AddPendingCall");
   if (action.drop) Refuse(rule, "/do/drop", "an allocation cannot be dropped; say \"fail\": true");
 }
@@ -93,6 +100,12 @@ void CheckAction(const Rule& rule) {
     Refuse(rule, "/do/after", "Py_AddPendingCall refuses before it takes effect; drop the call instead");
   }
   if (action.order && !action.deliver) Refuse(rule, "/do/order", "orders a queue, but no \"deliver\" makes one");
+  if (action.order && action.deliver == Delivery::kInline) {
+    Refuse(rule, "/do/order", "inline delivery has no queue and so no order; deliver on a thread, or held");
+  }
+  if (action.until && !action.saturate) {
+    Refuse(rule, "/do/until", "says how long the queue stays full, but no \"saturate\" fills it");
+  }
   if (action.drop && action.result) {
     Refuse(rule, "/do/drop", "a call that is dropped was accepted, so it returns no error");
   }
@@ -101,7 +114,8 @@ void CheckAction(const Rule& rule) {
   if (action.repeat && action.result && !action.after) {
     Refuse(rule, "/do/repeat", "the call fails before it is made, so it cannot be repeated; choose one");
   }
-  const bool other = action.result || action.drop || action.repeat || action.deliver || action.saturate || action.fail;
+  const bool other = action.result || action.drop || action.repeat || action.deliver || action.saturate ||
+                     action.record || action.fail;
   if (action.abort && other) Refuse(rule, "/do/abort", "the process ends there, so the other actions could never act");
 }
 
@@ -152,21 +166,27 @@ bool WaitsInACircle(std::span<const Rule> rules, std::size_t index) {
   return false;  // into a circle that the rule is not part of
 }
 
-void CheckHold(std::span<const Rule> rules, std::size_t index) {
+// What `hold` and `until` have in common; `member` is which of the two.
+void CheckEnd(std::span<const Rule> rules, std::size_t index, const Hold& hold, const std::string& member) {
   const Rule& rule = rules[index];
-  if (!rule.action.hold) return;
-  const Hold& hold = *rule.action.hold;
   if (hold.rule && *hold.rule >= rules.size()) {
-    Refuse(rule, "/do/hold/rule", "there is no rule " + std::to_string(*hold.rule) + "; rules count from 0");
+    Refuse(rule, member + "/rule", "there is no rule " + std::to_string(*hold.rule) + "; rules count from 0");
   }
-  if (hold.rule && *hold.rule == index) Refuse(rule, "/do/hold/rule", "a rule cannot wait for itself");
+  if (hold.rule && *hold.rule == index) Refuse(rule, member + "/rule", "a rule cannot wait for itself");
+  if (!hold.step.empty() && hold.step == rule.when.step) {
+    Refuse(rule, member + "/step", "holds nothing: the rule matches only once that step has been announced");
+  }
+}
+
+void CheckHolds(std::span<const Rule> rules, std::size_t index) {
+  const Rule& rule = rules[index];
+  if (rule.action.until) CheckEnd(rules, index, *rule.action.until, "/do/until");
+  if (!rule.action.hold) return;
+  CheckEnd(rules, index, *rule.action.hold, "/do/hold");
   if (WaitsInACircle(rules, index)) {
     Refuse(rule, "/do/hold/rule",
-           "rule " + std::to_string(*hold.rule) +
+           "rule " + std::to_string(*rule.action.hold->rule) +
                " waits in turn for this one, so a thread that visits both may wait forever; hold one until a step");
-  }
-  if (!hold.step.empty() && hold.step == rule.when.step) {
-    Refuse(rule, "/do/hold/step", "holds nothing: the rule matches only once that step has been announced");
   }
 }
 
@@ -249,7 +269,7 @@ void CheckRules(std::span<const Rule> rules) {
     CheckOrdinals(rule);
     CheckCounting(rule);
     CheckCircumstances(rule);
-    CheckHold(rules, index);
+    CheckHolds(rules, index);
     CheckShadows(rules, index);
   }
 }

@@ -40,6 +40,7 @@ DecisionTable::DecisionTable(Plan plan) : plan_(std::move(plan)), rules_of_site_
     const Rule& rule = plan_.rules[index];
     when_steps_.push_back(Intern(rule.when.step));
     hold_steps_.push_back(rule.action.hold ? Intern(rule.action.hold->step) : kNoStep);
+    until_steps_.push_back(rule.action.until ? Intern(rule.action.until->step) : kNoStep);
     for (std::size_t site = 0; site < rules_of_site_.size(); ++site) {
       const bool concerned =
           rule.site == kEverySite ? EverySiteCovers(rule.action, static_cast<SiteId>(site)) : rule.site == site;

@@ -55,6 +55,9 @@ class DecisionTable {
   // The step that the rule's hold waits for, and the one that its `when` names; kNoStep if none.
   StepId HoldStep(std::size_t rule) const { return hold_steps_[rule]; }
 
+  // The step that ends what the rule's `until` keeps up; kNoStep if none.
+  StepId UntilStep(std::size_t rule) const { return until_steps_[rule]; }
+
  private:
   bool Matches(std::size_t index, const Visit& visit) const;
   bool Draws(std::size_t index, const Visit& visit) const;
@@ -65,6 +68,7 @@ class DecisionTable {
   std::vector<std::string> steps_;
   std::vector<StepId> when_steps_;
   std::vector<StepId> hold_steps_;
+  std::vector<StepId> until_steps_;
 };
 
 }  // namespace holdfast::fault

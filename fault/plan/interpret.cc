@@ -136,9 +136,9 @@ Hold InterpretHold(const Value& value, const std::string& place) {
 }
 
 Action InterpretAction(const Value& value, const std::string& place, SiteId site) {
-  RequireMembers(
-      value, place,
-      {"return", "after", "delay", "hold", "drop", "repeat", "deliver", "order", "saturate", "fail", "abort"});
+  RequireMembers(value, place,
+                 {"return", "after", "delay", "hold", "drop", "repeat", "deliver", "order", "saturate", "until",
+                  "record", "fail", "abort"});
   if (value.members.empty()) throw PlanError(place, "does nothing; name at least one action");
   Action action;
   const auto flag = [&](std::string_view key) {
@@ -167,6 +167,8 @@ Action InterpretAction(const Value& value, const std::string& place, SiteId site
   if (const Value* member = value.Find("saturate")) {
     action.saturate = static_cast<std::uint32_t>(RequireCount(*member, Under(place, "saturate"), 1, kMostNoOps));
   }
+  if (const Value* member = value.Find("until")) action.until = InterpretHold(*member, Under(place, "until"));
+  action.record = flag("record");
   action.fail = flag("fail");
   action.abort = flag("abort");
   return action;

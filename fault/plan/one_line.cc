@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::array<std::string_view, 9> kWhenKeys = {"nth",    "first", "every", "times", "probability",
                                                        "thread", "step",  "count", "while"};
-constexpr std::array<std::string_view, 10> kActionKeys = {"return",  "delay", "hold",     "drop", "repeat",
-                                                          "deliver", "order", "saturate", "fail", "abort"};
+constexpr std::array<std::string_view, 12> kActionKeys = {"return", "delay",    "hold",  "drop",   "repeat", "deliver",
+                                                          "order",  "saturate", "until", "record", "fail",   "abort"};
 
 template <typename Keys>
 bool Has(const Keys& keys, std::string_view key) {
@@ -43,11 +43,13 @@ Value ObjectValue() {
   return value;
 }
 
-Value HoldValue(std::string_view text, const std::string& place) {
+// The value of `hold` or `until`, whichever `key` is.
+Value HoldValue(std::string_view key, std::string_view text, const std::string& place) {
   const std::size_t colon = text.find(':');
   const std::string_view word = text.substr(0, colon);
   if (colon == std::string_view::npos || (word != "step" && word != "rule")) {
-    throw PlanError(place, "says what releases the call: hold=step:NAME or hold=rule:N");
+    const std::string form(key);
+    throw PlanError(place, "says what ends it: " + form + "=step:NAME or " + form + "=rule:N");
   }
   const std::string_view rest = text.substr(colon + 1);
   Value hold = ObjectValue();
@@ -90,8 +92,8 @@ class OneLineParser {
     const std::string_view value = equals == std::string_view::npos ? "" : item.substr(equals + 1);
     if (key == "after") {
       Put(alone ? action_ : when_, alone ? "do" : "when", key, alone ? TrueValue() : NumberOrText(value));
-    } else if (key == "hold") {
-      Put(action_, "do", key, HoldValue(value, Under(Under(place_, "do"), key)));
+    } else if (key == "hold" || key == "until") {
+      Put(action_, "do", key, HoldValue(key, value, Under(Under(place_, "do"), key)));
     } else if (Has(kWhenKeys, key)) {
       Put(when_, "when", key, IsNumeric(key) ? NumberOrText(value) : TextValue(value));
     } else if (Has(kActionKeys, key)) {

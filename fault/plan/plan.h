@@ -79,7 +79,7 @@ struct When {
 enum class Delivery : std::uint8_t { kInline, kThread, kHeld };
 enum class Order : std::uint8_t { kFifo, kLifo };
 
-// Waits until the rule has fired, on any thread, or the step has been announced.
+// Until the rule has fired, on any thread, or the step has been announced.
 struct Hold {
   std::optional<std::size_t> rule;
   std::string step;
@@ -95,6 +95,8 @@ struct Action {
   std::optional<Delivery> deliver;
   std::optional<Order> order;
   std::optional<std::uint32_t> saturate;  // fill the queue with this many no-ops first
+  std::optional<Hold> until;              // `saturate` keeps it filled that long; absent: each no-op runs once
+  bool record = false;                    // write down the call and its answer
   bool fail = false;
   bool abort = false;
 };

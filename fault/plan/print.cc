@@ -77,6 +77,8 @@ std::string ActionText(const Rule& rule) {
   if (action.deliver) object.Text("deliver", WordOf(*action.deliver));
   if (action.order) object.Text("order", WordOf(*action.order));
   object.Count("saturate", action.saturate);
+  if (action.until) object.Raw("until", HoldText(*action.until));
+  object.Flag("record", action.record);
   object.Flag("fail", action.fail);
   object.Flag("abort", action.abort);
   return object.Take();

@@ -10,6 +10,7 @@
 #include "fault/shim/delivery.h"
 #include "fault/shim/driver.h"
 #include "fault/shim/injector.h"
+#include "fault/shim/pending_calls.h"
 #include "fault/shim/threads.h"
 
 namespace holdfast::fault {
@@ -102,7 +103,9 @@ SiteDecision Decide(const char* name) {
 
 std::uint64_t Calls(const char* site) {
   const SiteId id = SiteOrEvery(site);
-  return id == kNoSite ? TheOwnSites().VisitsOf(site) : VisitsOf(id);
+  if (id == kNoSite) return TheOwnSites().VisitsOf(site);
+  const bool with_pending_calls = id == kEverySite || id == PendingCallSite();
+  return VisitsOf(id) + (with_pending_calls ? PendingCallsOfStrangers() : 0);
 }
 
 std::uint64_t Faults(const char* site) {
@@ -138,7 +141,7 @@ std::uint64_t Disarm() {
 }
 
 constexpr ShimControl kControl = {
-    .version = 2,
+    .version = 3,
     .name_thread = &NameThread,
     .announce_step = &AnnounceStep,
     .enter_context = &EnterContext,
@@ -155,6 +158,10 @@ constexpr ShimControl kControl = {
     .findings = &FindingsWritten,
     .arm = &Arm,
     .disarm = &Disarm,
+    .pending_calls = &CountPendingCalls,
+    .saturate = &SaturateHost,
+    .release_saturation = &ReleaseSaturation,
+    .release_pending_calls = [] { ThePendingDelivery().LetGo(); },
 };
 
 }  // namespace

@@ -36,6 +36,20 @@ struct LiveObjects {
   std::uint64_t kept_others;
 };
 
+// What became of the calls of Py_AddPendingCall that came through the door of an interpreter (python_door.h).
+struct PendingCalls {
+  std::uint64_t calls;
+  std::uint64_t accepted;          // answered 0
+  std::uint64_t refused;           // answered otherwise, by the interpreter or by the plan
+  std::uint64_t run;               // accepted, and begun
+  std::uint64_t lost;              // accepted, and never to run: dropped, or not handed over when the interpreter ended
+  std::uint64_t outstanding;       // accepted, and neither run nor lost
+  std::uint64_t peak_outstanding;  // the most of them at any time
+  std::uint64_t not_handed_over;   // of the outstanding: those that the shim still keeps from the interpreter
+  std::uint64_t no_ops;            // of saturate, in the queue now; counted nowhere else
+  std::uint64_t while_finalizing;  // of the calls: made while the interpreter was being finalized, or not there
+};
+
 // One fault that a program arms for the calling thread while it runs.
 struct ArmedFault {
   const char* site;     // a driver entry point, "alloc" or "Py_AddPendingCall"
@@ -46,7 +60,7 @@ struct ArmedFault {
 };
 
 struct ShimControl {
-  std::uint32_t version;  // 2
+  std::uint32_t version;  // 3
 
   // Names the calling thread for `when.thread` and for the fault log. Without it a thread is "subject" with the
   // next free ordinal; the first thread that reaches the shim is "main" with ordinal 0.
@@ -90,6 +104,22 @@ struct ShimControl {
 
   // Disarms those of the calling thread; how many times one fired since they were armed.
   std::uint64_t (*disarm)();
+
+  // ---- since version 3 ----
+
+  PendingCalls (*pending_calls)();
+
+  // Keeps up to `count` no-ops in the interpreter's queue of pending calls, until release_saturation: each that ran is
+  // replaced at once. If not all fitted the queue is full, and every other call through the door is refused meanwhile.
+  // How many fitted. REQUIRES: the interpreter is running, and this thread may call Py_AddPendingCall.
+  std::uint32_t (*saturate)(std::uint32_t count);
+
+  // The no-ops in the queue run once more, and then there is room.
+  void (*release_saturation)();
+
+  // Lets go of the pending calls that the plan holds, whatever holds them. Does not wait: it may be this very thread
+  // that has to make room for them.
+  void (*release_pending_calls)();
 };
 
 using ShimControlFunction = const ShimControl* (*)();

@@ -37,7 +37,7 @@ void DeliveryQueue::StartThread() {
   const int error = pthread_create(&thread, nullptr, &RunThread, this);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (error != 0) {
-    dprintf(STDERR_FILENO, "holdfast: no thread to deliver destructors on (error %d)\n", error);
+    dprintf(STDERR_FILENO, "holdfast: no thread to deliver callbacks on (error %d)\n", error);
     std::abort();
   }
   pthread_detach(thread);
@@ -96,7 +96,7 @@ void DeliveryQueue::Quiesce() {
   delivered_.wait(lock, [this] { return Choose() == nullptr && running_ == 0; });
 }
 
-void DeliveryQueue::ReleaseHeld() {
+void DeliveryQueue::LetGo() {
   {
     const std::lock_guard lock(mutex_);
     for (Payload* payload = first_; payload != nullptr; payload = payload->next) {
@@ -105,6 +105,10 @@ void DeliveryQueue::ReleaseHeld() {
     }
   }
   changed_.notify_all();
+}
+
+void DeliveryQueue::ReleaseHeld() {
+  LetGo();
   Quiesce();
 }
 
@@ -128,11 +132,12 @@ void DeliveryQueue::UnlockAfterFork(bool child) {
 }
 
 DeliveryQueue& TheDelivery() {
-  static DeliveryQueue* queue = [] {
-    auto* made = new DeliveryQueue;
-    TheInjector().SetWaker([] { TheDelivery().Wake(); });
-    return made;
-  }();
+  static DeliveryQueue* queue = new DeliveryQueue;
+  return *queue;
+}
+
+DeliveryQueue& ThePendingDelivery() {
+  static DeliveryQueue* queue = new DeliveryQueue;
   return *queue;
 }
 

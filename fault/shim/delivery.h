@@ -1,10 +1,10 @@
-// Destructors that the plan delays or moves to another thread.
+// Destructors, and pending calls, that the plan delays or moves to another thread.
 //
 // A payload is linked into the queue through its own record, so that queueing allocates nothing: it happens inside the
-// driver's callback. One thread of ours, started at the first need, delivers. It takes the oldest payload that is not
-// held; if that one's order is lifo, the newest such one instead; and waits until its delay is over.
+// driver's callback. One thread of ours a queue, started at the first need, delivers. It takes the oldest payload that
+// is not held; if that one's order is lifo, the newest such one instead; and waits until its delay is over.
 //
-// Thread safety: every function may be called from any thread; no lock is held while a destructor runs.
+// Thread safety: every function may be called from any thread; no lock is held while a payload is delivered.
 #ifndef HOLDFAST_FAULT_SHIM_DELIVERY_H_
 #define HOLDFAST_FAULT_SHIM_DELIVERY_H_
 
@@ -31,7 +31,10 @@ class DeliveryQueue {
   // REQUIRES: the payload is alive until `deliver` ran.
   void Enqueue(Payload* payload);
 
-  // Lets go of what is held, whatever holds it, and returns once it was delivered.
+  // Lets go of what is held, whatever holds it.
+  void LetGo();
+
+  // The same, and returns once it was delivered.
   void ReleaseHeld();
 
   // Returns once everything that is not held was delivered. On the delivery thread itself: at once.
@@ -61,8 +64,10 @@ class DeliveryQueue {
   int running_ = 0;
 };
 
-// Never destroyed: the driver may call back while the process ends.
+// Of destructors, and of pending calls. Two, since a pending call may have to wait for room in the host's queue. Never
+// destroyed: the driver may call back while the process ends.
 DeliveryQueue& TheDelivery();
+DeliveryQueue& ThePendingDelivery();
 
 }  // namespace holdfast::fault
 

@@ -51,7 +51,7 @@ std::string_view ActionWord(const Action& action) {
   if (action.hold) return "hold";
   if (action.repeat) return "repeat";
   if (action.saturate) return "saturate";
-  return "delay";
+  return action.delay_ns ? "delay" : "record";
 }
 
 void WriteFault(const FaultEvent& event) {
@@ -76,6 +76,16 @@ void WriteVisits(const VisitsEvent& event) {
             JsonString(event.site.kind) + R"(,"before":)" + (CanFailBefore(event.site) ? "true" : "false") +
             R"(,"after":)" + (CanFailAfter(event.site) ? "true" : "false") + R"(,"reason":)" +
             JsonString(event.site.reason) + "}");
+}
+
+void WritePendingCall(const PendingCallEvent& event) {
+  WriteLine(R"({"event":"pending-call","ordinal":)" + std::to_string(event.ordinal) + R"(,"thread":)" +
+            JsonString(event.thread) + R"(,"outcome":)" + JsonString(event.outcome) + R"(,"result":)" +
+            std::to_string(event.result) + "}");
+}
+
+void WriteCounter(std::string_view name, std::uint64_t value) {
+  WriteLine(R"({"event":"counter","name":)" + JsonString(name) + R"(,"value":)" + std::to_string(value) + "}");
 }
 
 void WriteSubject(int driver_version, bool model, std::string_view device) {

@@ -40,6 +40,18 @@ struct VisitsEvent {
 
 void WriteVisits(const VisitsEvent& event);
 
+// One pending call and its answer.
+struct PendingCallEvent {
+  std::uint64_t ordinal = 0;
+  std::string_view thread;
+  std::string_view outcome;  // "queued", "refused", "dropped", "late"
+  int result = 0;
+};
+
+void WritePendingCall(const PendingCallEvent& event);
+
+void WriteCounter(std::string_view name, std::uint64_t value);
+
 void WriteSubject(int driver_version, bool model, std::string_view device);
 
 // "return", "return-after", "delay", ...: what a fault did, in one word, the most telling one if it did several things.

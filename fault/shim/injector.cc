@@ -47,11 +47,21 @@ const Action* Injector::ArmedAt(Thread& thread, SiteId site) {
   return action;
 }
 
-bool Injector::HoldIsOver(int rule) const {
-  const std::optional<Hold>& hold = table_->rule(static_cast<std::size_t>(rule)).action.hold;
+bool Injector::IsOver(const std::optional<Hold>& hold, StepId step) const {
   if (!hold) return true;
+  // Memory ordering: acquire, so that whoever is released sees what was done before the release.
   if (hold->rule) return fired_[*hold->rule].load(std::memory_order_acquire) != 0;
-  return announced_[table_->HoldStep(static_cast<std::size_t>(rule))].load(std::memory_order_acquire);
+  return announced_[step].load(std::memory_order_acquire);
+}
+
+bool Injector::HoldIsOver(int rule) const {
+  const auto index = static_cast<std::size_t>(rule);
+  return IsOver(table_->rule(index).action.hold, table_->HoldStep(index));
+}
+
+bool Injector::UntilIsOver(int rule) const {
+  const auto index = static_cast<std::size_t>(rule);
+  return IsOver(table_->rule(index).action.until, table_->UntilStep(index));
 }
 
 void Injector::WakeHolds() {

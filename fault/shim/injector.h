@@ -43,13 +43,14 @@ class Injector {
   // Records the thread's visits of each site since the last announcement, which was of `step`.
   void WriteVisits(const Thread& thread, std::string_view step) const;
 
-  // Whether what the rule's hold waits for has happened.
+  // Whether what the rule's hold waits for, or what ends its `until`, has happened.
   bool HoldIsOver(int rule) const;
+  bool UntilIsOver(int rule) const;
 
   // Faults fired at the site so far; kEverySite for all.
   std::uint64_t FaultsAt(SiteId site) const;
 
-  // Called, with no lock held, whenever a hold may have ended.
+  // Called, with no lock held, whenever a hold, or an `until`, may have ended.
   void SetWaker(void (*waker)()) { waker_.store(waker, std::memory_order_release); }
 
   void LockForFork() { mutex_.lock(); }
@@ -57,6 +58,7 @@ class Injector {
 
  private:
   void WakeHolds();
+  bool IsOver(const std::optional<Hold>& hold, StepId step) const;
 
   std::unique_ptr<const DecisionTable> table_ = std::make_unique<const DecisionTable>();
   // The step last announced, and which announcement that was: one variable, so that a visit sees the two together.

@@ -14,7 +14,10 @@
 #include "fault/shim/delivery.h"
 #include "fault/shim/driver.h"
 #include "fault/shim/events.h"
+#include "fault/shim/host.h"
 #include "fault/shim/injector.h"
+#include "fault/shim/pending_calls.h"
+#include "fault/shim/python_door.h"
 #include "fault/shim/threads.h"
 
 namespace holdfast::fault {
@@ -45,6 +48,9 @@ Plan LoadPlanOfEnvironment() {
 void BeforeFork() {
   LockThreadsForFork();
   TheDelivery().LockForFork();
+  ThePendingDelivery().LockForFork();
+  TheHostGate().LockForFork();
+  LockPendingCallsForFork();
   TheInjector().LockForFork();
   TheCaptures().LockForFork();
   TheLedger().LockForFork();
@@ -54,6 +60,9 @@ void AfterFork(bool child) {
   TheLedger().UnlockAfterFork();
   TheCaptures().UnlockAfterFork();
   TheInjector().UnlockAfterFork();
+  UnlockPendingCallsAfterFork(child);
+  TheHostGate().UnlockAfterFork();
+  ThePendingDelivery().UnlockAfterFork(child);
   TheDelivery().UnlockAfterFork(child);
   UnlockThreadsAfterFork();
 }
@@ -64,13 +73,25 @@ void Start() {
   TheInjector().Install(LoadPlanOfEnvironment());
   TheLedger();
   TheDelivery();
+  ThePendingDelivery();
+  TheHostGate();
+  TheInjector().SetWaker([] {
+    TheDelivery().Wake();
+    ThePendingDelivery().Wake();
+    WakePendingCalls();
+  });
   LoadDriver();
   pthread_atfork(
       &BeforeFork, [] { AfterFork(/*child=*/false); }, [] { AfterFork(/*child=*/true); });
   t_starting = false;
 }
 
-__attribute__((constructor)) void StartWithTheLibrary() { EnsureStarted(); }
+__attribute__((constructor)) void StartWithTheLibrary() {
+  EnsureStarted();
+  GuardPythonDoor();
+}
+
+__attribute__((destructor)) void EndWithTheProcess() { WritePendingCallCounters(); }
 
 }  // namespace
 

@@ -75,6 +75,8 @@ Thread* CurrentThread(Arrival arrival) {
   return t_thread;
 }
 
+Thread* KnownThread() { return t_thread; }
+
 InsideCallback::InsideCallback(Thread& thread, const char* kind)
     : thread_(thread), inside_(thread.inside), callback_(thread.callback) {
   thread_.inside = 0;

@@ -51,6 +51,9 @@ enum class Arrival : std::uint8_t { kSubject, kCallback };
 // The calling thread; null while the shim starts or while this very thread is being recorded.
 Thread* CurrentThread(Arrival arrival);
 
+// The calling thread if it was recorded before, else null. Allocates nothing and takes no lock.
+Thread* KnownThread();
+
 // Marks the calling thread as inside the shim for a scope.
 class InsideShim {
  public:

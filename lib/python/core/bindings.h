@@ -40,6 +40,14 @@ struct DeleteWithoutGil {
 template <typename Object>
 using Class = pybind11::class_<Object, std::unique_ptr<Object, DeleteWithoutGil>>;
 
+// By what they name, as in C++.
+template <typename Object>
+void BindIdentity(Class<Object>& type) {
+  type.def(
+          "__eq__", [](const Object& left, const Object& right) { return left == right; }, pybind11::is_operator())
+      .def("__hash__", &Object::Hash);
+}
+
 }  // namespace holdfast::python
 
 #endif  // HOLDFAST_LIB_PYTHON_CORE_BINDINGS_H_

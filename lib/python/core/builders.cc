@@ -1,5 +1,4 @@
 // Builders: graphs made by capture.
-#include <pybind11/operators.h>
 #include <pybind11/stl.h>
 
 #include <optional>
@@ -91,9 +90,8 @@ void BindBuilders(py::module_& module) {
   builder.def(py::init(&Make), py::arg("stream"), WithoutGil())
       .def_property_readonly("kind", &KindOf)
       .def_property_readonly("state", &StateOf)
-      .def_property_readonly("stream", [](const GraphBuilder& self) { return StreamObject{self.stream()}; })
-      .def(py::self == py::self)
-      .def("__hash__", &GraphBuilder::Hash);
+      .def_property_readonly("stream", [](const GraphBuilder& self) { return StreamObject{self.stream()}; });
+  BindIdentity(builder);
   BindCapture(builder);
   BindAdditions(builder);
 }

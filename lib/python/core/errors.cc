@@ -1,5 +1,8 @@
 // DriverError as a Python exception that carries what the C++ one does. The standard exceptions of the library become
 // ValueError, RuntimeError and MemoryError by themselves.
+#include <exception>
+#include <utility>
+
 #include "lib/driver/status.h"
 #include "lib/python/core/bindings.h"
 
@@ -34,7 +37,7 @@ void BindErrors(py::module_& module) {
   module.attr(kDriverError) = type;
   py::register_local_exception_translator([](std::exception_ptr pointer) {
     try {
-      std::rethrow_exception(pointer);
+      std::rethrow_exception(std::move(pointer));
     } catch (const driver::DriverError& error) {
       Raise(error);
     }

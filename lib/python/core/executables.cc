@@ -1,5 +1,4 @@
 // Executables, and their nodes.
-#include <pybind11/operators.h>
 
 #include "lib/graph/exec_node.h"
 #include "lib/graph/graph_builder.h"
@@ -13,8 +12,8 @@ namespace py = pybind11;
 namespace holdfast::python {
 namespace {
 
-void UpdateMemset(ExecNode& node, const MemoryOperand& destination, unsigned value, unsigned element_size_bytes,
-                  std::size_t width, std::size_t height, std::size_t pitch_bytes) {
+void UpdateExecMemset(ExecNode& node, const MemoryOperand& destination, unsigned value, unsigned element_size_bytes,
+                      std::size_t width, std::size_t height, std::size_t pitch_bytes) {
   node.UpdateMemset(destination, {value, element_size_bytes, width, height, pitch_bytes});
 }
 
@@ -22,8 +21,6 @@ void BindExecutable(py::module_& module) {
   auto executable = py::reinterpret_borrow<Class<GraphExec>>(module.attr("GraphExec"));
   executable
       .def_property_readonly("raw", [](const GraphExec& self) { return reinterpret_cast<std::uintptr_t>(self.raw()); })
-      .def(py::self == py::self)
-      .def("__hash__", &GraphExec::Hash)
       .def(
           "launch", [](const GraphExec& self, const StreamObject& stream) { self.Launch(stream.handle); },
           py::arg("stream"), WithoutGil())
@@ -38,6 +35,7 @@ void BindExecutable(py::module_& module) {
           py::arg("source"), WithoutGil())
       .def("node", &GraphExec::Node, py::arg("node"), WithoutGil())
       .def("close", &GraphExec::Close, WithoutGil());
+  BindIdentity(executable);
 }
 
 void BindExecutableNode(py::module_& module) {
@@ -53,7 +51,7 @@ void BindExecutableNode(py::module_& module) {
             self.UpdateMemcpy(destination, source, size_bytes);
           },
           py::arg("destination"), py::arg("source"), py::arg("size_bytes"), WithoutGil())
-      .def("update_memset", &UpdateMemset, py::arg("destination"), py::arg("value"), py::arg("element_size_bytes"),
+      .def("update_memset", &UpdateExecMemset, py::arg("destination"), py::arg("value"), py::arg("element_size_bytes"),
            py::arg("width"), py::arg("height"), py::arg("pitch_bytes"), WithoutGil())
       .def("update_host", &ExecNode::UpdateHost, py::arg("callback"), WithoutGil())
       .def(
@@ -71,7 +69,7 @@ void BindExecutableNode(py::module_& module) {
 
 void BindExecutables(py::module_& module) {
   // It is an argument of the executable's.
-  Class<GraphBuilder>(module, "GraphBuilder");
+  const Class<GraphBuilder> builder(module, "GraphBuilder");
   BindExecutable(module);
   BindExecutableNode(module);
 }

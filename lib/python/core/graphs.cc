@@ -1,5 +1,4 @@
 // Definitions of graphs.
-#include <pybind11/operators.h>
 #include <pybind11/stl.h>
 
 #include <optional>
@@ -20,7 +19,7 @@ namespace {
 
 using Nodes = std::vector<GraphNode>;
 
-GraphDefinition Make() {
+GraphDefinition MakeGraph() {
   Life::Present().StartCleanup();
   return GraphDefinition();
 }
@@ -152,7 +151,7 @@ void BindGraphs(py::module_& module) {
   Class<GraphNode> node(module, "GraphNode");
   Class<GraphDefinition> graph(module, "GraphDefinition");
   Class<GraphExec> executable(module, "GraphExec");
-  graph.def(py::init(&Make), WithoutGil())
+  graph.def(py::init(&MakeGraph), WithoutGil())
       .def_static("adopt", &Adopt, py::arg("raw"), WithoutGil())
       .def_static(
           "find", [](std::uintptr_t raw) { return GraphDefinition::Find(reinterpret_cast<CUgraph>(raw)); },
@@ -162,8 +161,6 @@ void BindGraphs(py::module_& module) {
                              [](const GraphDefinition& self) { return reinterpret_cast<std::uintptr_t>(self.raw()); })
       .def_property_readonly("is_valid", &GraphDefinition::IsValid)
       .def_property_readonly("attachment_count", &GraphDefinition::attachment_count)
-      .def(py::self == py::self)
-      .def("__hash__", &GraphDefinition::Hash)
       .def("nodes", &GraphDefinition::Nodes, WithoutGil())
       .def("edges", &Edges, WithoutGil())
       .def("add_edge", &GraphDefinition::AddEdge, py::arg("start"), py::arg("end"), WithoutGil())
@@ -172,6 +169,7 @@ void BindGraphs(py::module_& module) {
       .def(
           "instantiate", [](const GraphDefinition& self, unsigned long long flags) { return GraphExec(self, flags); },
           py::arg("flags"), WithoutGil());
+  BindIdentity(graph);
   BindAdditions(graph);
   BindConditions(graph);
 }

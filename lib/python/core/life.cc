@@ -97,7 +97,7 @@ void Life::End() {
   gate_.Close();
 }
 
-void Life::AbandonInForkedChild() noexcept {
+void Life::AbandonInForkedChild() {
   driver::AbandonInForkedChild();
   DeferredCleanup::Process().AbandonInForkedChild();
   Life* const before = present.load(std::memory_order_acquire);

@@ -52,7 +52,7 @@ class Life {
   Life() = default;
 
   // In the child of a fork: leaves to the parent what is the parent's.
-  static void AbandonInForkedChild() noexcept;
+  static void AbandonInForkedChild();
 
   cleanup::ShutdownGate<cleanup::StandardAtomics> gate_;
   // Memory ordering: relaxed, statistics that order nothing.

@@ -23,12 +23,8 @@ void BeginLife() {
   py::module_::import("atexit").attr("register")(py::cpp_function(&EndPresentLife));
 }
 
-}  // namespace
-}  // namespace holdfast::python
-
-PYBIND11_MODULE(_core, module, py::mod_gil_not_used()) {
-  using namespace holdfast::python;
-  BeginLife();
+// Classes before what takes or returns them: docstrings name their types.
+void BindAll(py::module_& module) {
   BindErrors(module);
   BindCleanup(module);
   BindDriver(module);
@@ -38,4 +34,12 @@ PYBIND11_MODULE(_core, module, py::mod_gil_not_used()) {
   BindNodes(module);
   BindExecutables(module);
   BindBuilders(module);
+}
+
+}  // namespace
+}  // namespace holdfast::python
+
+PYBIND11_MODULE(_core, module, py::mod_gil_not_used()) {
+  holdfast::python::BeginLife();
+  holdfast::python::BindAll(module);
 }

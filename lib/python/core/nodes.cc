@@ -1,5 +1,4 @@
 // Nodes of definitions: what they are, and how their parameters are replaced.
-#include <pybind11/operators.h>
 #include <pybind11/stl.h>
 
 #include <optional>
@@ -129,8 +128,6 @@ void BindQuestions(Class<GraphNode>& node) {
       .def_property_readonly("is_valid", &GraphNode::IsValid)
       .def_property_readonly("type", [](const GraphNode& self) { return static_cast<int>(self.type()); })
       .def_property_readonly("graph", &GraphNode::Graph)
-      .def(py::self == py::self)
-      .def("__hash__", &GraphNode::Hash)
       .def("owners", &Owners)
       .def("predecessors", &GraphNode::Predecessors, WithoutGil())
       .def("successors", &GraphNode::Successors, WithoutGil())
@@ -170,6 +167,7 @@ void BindUpdates(Class<GraphNode>& node) {
 
 void BindNodes(py::module_& module) {
   auto node = py::reinterpret_borrow<Class<GraphNode>>(module.attr("GraphNode"));
+  BindIdentity(node);
   BindQuestions(node);
   BindUpdates(node);
 }

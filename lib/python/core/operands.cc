@@ -1,7 +1,6 @@
 // What nodes work on: operands, launch configurations, kernel arguments, callbacks.
 #include "lib/graph/operands.h"
 
-#include <pybind11/operators.h>
 #include <pybind11/stl.h>
 
 #include <array>
@@ -138,10 +137,9 @@ void BindOperands(py::module_& module) {
                   py::arg("data_owner"))
       .def_static("from_address_and_bytes", &FromAddressAndBytes, py::arg("function"), py::arg("data"),
                   py::arg("function_owner"));
-  Class<Condition>(module, "Condition")
-      .def_property_readonly("raw", &Condition::raw)
-      .def(py::self == py::self)
-      .def("__hash__", &Condition::Hash);
+  Class<Condition> condition(module, "Condition");
+  condition.def_property_readonly("raw", &Condition::raw);
+  BindIdentity(condition);
 }
 
 }  // namespace holdfast::python

@@ -66,6 +66,14 @@ TEST(OneLine, SaysWhatReleasesACall) {
   ExpectRefusedAt("cuGraphLaunch:hold=rule:4", "--fault[0]/do/hold/rule");
 }
 
+TEST(OneLine, SaysHowLongTheQueueStaysFull) {
+  EXPECT_EQ(Normalised("Py_AddPendingCall:nth=1,saturate=64,until=step:room,record"),
+            R"({"version":1,"rules":[{"site":"Py_AddPendingCall","when":{"nth":1},)"
+            R"("do":{"saturate":64,"until":{"step":"room"},"record":true}}]})");
+  ExpectRefusedAt("Py_AddPendingCall:saturate=64,until=room", "--fault[0]/do/until");
+  ExpectRefusedAt("Py_AddPendingCall:until=step:room,drop", "--fault[0]/do/until");
+}
+
 TEST(OneLine, TakesAnyVersionOfACallForItsSite) {
   EXPECT_EQ(Normalised("cuMemAlloc_v2:nth=1,return=CUDA_ERROR_OUT_OF_MEMORY"),
             Normalised("cuMemAlloc:nth=1,return=CUDA_ERROR_OUT_OF_MEMORY"));
