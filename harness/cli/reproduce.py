@@ -10,6 +10,9 @@ from harness.cli.seed import format_seed
 
 _REPLAY_FORMAT = "hf1"
 
+# The suites whose test is not //scenarios:SUITE_suite_test.
+_TESTS = {"python": "//scenarios/python:suite_test"}
+
 
 @dataclasses.dataclass(frozen=True)
 class Reproducer:
@@ -27,7 +30,8 @@ class Reproducer:
         run = (f"--first-run={case.run}",) if case.run else ()
         suites = case.scenario.suites
         suite = DEFAULT_SUITE if DEFAULT_SUITE in suites or not suites else suites[0]
-        return self._pair("run", f"//scenarios:{suite}_suite_test", case, (*run, *self.extra))
+        test = _TESTS.get(suite, f"//scenarios:{suite}_suite_test")
+        return self._pair("run", test, case, (*run, *self.extra))
 
     def sweep_commands(self, case: Case, rules: tuple[str, ...]) -> tuple[str, ...]:
         """The same for one point of a sweep; without rules, for the whole sweep of the case."""

@@ -41,7 +41,7 @@ class Scenario:
 
 def is_free_threaded(interpreter: str) -> bool:
     """Whether the interpreter of this name has no GIL: cp313t, cp313t_tsan."""
-    return interpreter.split("_")[0].endswith("t")
+    return interpreter.split("_", maxsplit=1)[0].endswith("t")
 
 
 def variants_on(scenario: Scenario, interpreter: str) -> list[Variant]:

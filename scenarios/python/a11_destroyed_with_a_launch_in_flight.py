@@ -1,5 +1,5 @@
-"""A11: an executable that is closed with a launch in flight does not queue its owners until CUDA says that the launch no
-longer needs them.
+"""A11: an executable that is closed with a launch in flight does not queue its owners until CUDA says that the launch
+no longer needs them.
 
 Intent: a callback in Python keeps the launch in flight; close the executable and let the graph go. Nothing may reach
 the queue while the callback waits; after it has ended the owner goes.

@@ -1,5 +1,5 @@
-"""A12: any number of payloads pass through Python's queue of 31 or 32 pending calls, also while that is full of somebody
-else's; what was refused is asked for again without another call of the library.
+"""A12: any number of payloads pass through Python's queue of 31 or 32 pending calls, also while that is full of
+somebody else's; what was refused is asked for again without another call of the library.
 
 Intent: drop graphs with more owners than the queue holds, once with the queue as it is and once with the queue kept
 full. Then there is room, and the library is not called any more: all has to be released, and the best of three attempts

@@ -198,9 +198,7 @@ def end(subject: Subject, phase: str) -> None:
     subject.say("ending")
 
 
-functions: dict[str, Callable[[Subject], None]] = {
-    name: globals()[name.replace("-", "_")] for name in EXPECTED
-}
+functions: dict[str, Callable[[Subject], None]] = {name: globals()[name.replace("-", "_")] for name in EXPECTED}
 
 
 def run(context: Context) -> None:

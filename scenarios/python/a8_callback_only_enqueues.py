@@ -1,7 +1,7 @@
 """A8: the callback releases no owner and calls no CUDA; of Python it calls Py_AddPendingCall, once, and nothing else.
 
-Intent: threads destroy graphs while the main thread sleeps in a system call and evaluates nothing. No owner may be released, and Python may have been asked once. Then the main thread
-evaluates, and everything is released there.
+Intent: threads destroy graphs while the main thread sleeps in a system call and evaluates nothing. No owner may be
+released, and Python may have been asked once. Then the main thread evaluates, and everything is released there.
 
 Interleaving: four threads drop graphs while the main thread sleeps; the variants differ in where CUDA's
 destructor callbacks run.

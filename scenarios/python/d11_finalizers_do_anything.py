@@ -71,7 +71,9 @@ def run(context: Context) -> None:
     context.check_eventually(lambda: releases.count == expected, "whatever finalizers let go is released")
     for thread in threads:
         thread.join()
-    context.check_equal(raised, [FromAFinalizer], "what a finalizer raises goes to sys.unraisablehook, and nowhere else")
+    context.check_equal(
+        raised, [FromAFinalizer], "what a finalizer raises goes to sys.unraisablehook, and nowhere else"
+    )
     drop_graph(releases)
     context.check_eventually(lambda: releases.count == expected + 1, "what comes afterwards is released as usual")
     context.count("released", releases.count)

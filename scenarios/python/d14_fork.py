@@ -131,7 +131,9 @@ def check_others(context: Context) -> None:
     context.check_equal((done.returncode, done.stdout.strip()), (0, "42"), "subprocess works beside graphs")
     for method in ("fork", "spawn"):
         with multiprocessing.get_context(method).Pool(1) as pool:
-            context.check_equal(pool.map(square, [1, 2, 3]), SQUARES, f"multiprocessing by {method} works beside graphs")
+            context.check_equal(
+                pool.map(square, [1, 2, 3]), SQUARES, f"multiprocessing by {method} works beside graphs"
+            )
             pool.close()
             pool.join()
     context.check_equal(releases.count, 0, "the parent's owner is alive")

@@ -1,8 +1,8 @@
 """D-04: while the main thread evaluates nothing, payloads wait; it releases them as soon as it evaluates again.
 
-Intent: the main thread waits in a lock, in a join, in a selector, in a call of C that lets go of the interpreter's lock,
-and in one that keeps it, while destructors run on other threads. Nothing may be released meanwhile, one call may be
-outstanding, and when the main thread goes on everything is released with no further call of the library. A drain by
+Intent: the main thread waits in a lock, in a join, in a selector, in a call of C that lets go of the interpreter's
+lock, and in one that keeps it, while destructors run on other threads. Nothing may be released meanwhile, one call may
+be outstanding, and when the main thread goes on everything is released with no further call of the library. A drain by
 hand, from the thread that is not busy, is the way out, and a worker another.
 
 Interleaving: the other thread begins once the main thread is asleep in the kernel, and ends its sleep when it is done.

@@ -1,4 +1,5 @@
-"""DC-11: an owner that holds the graph that holds it is a cycle that Python's collector cannot see: the documented leak.
+"""DC-11: an owner that holds the graph that holds it is a cycle that Python's collector cannot see: the documented
+leak.
 
 Intent: make such a cycle and collect: nothing goes, nothing crashes. Then break it by destroying the node: owner and
 graph go.

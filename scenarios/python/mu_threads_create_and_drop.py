@@ -1,8 +1,8 @@
 """MU: threads create, launch and drop graphs at the same time, with the GIL and without.
 
-Intent: each thread has graphs, events and a stream of its own; the queue, the registries and the interpreter are shared.
-Every owner is released exactly once and nothing is left. Some owners are borrowed events that other threads look up at
-the same moment: whoever takes the interpreter's lock while it holds that of a registry hangs here.
+Intent: each thread has graphs, events and a stream of its own; the queue, the registries and the interpreter are
+shared. Every owner is released exactly once and nothing is left. Some owners are borrowed events that other threads
+look up at the same moment: whoever takes the interpreter's lock while it holds that of a registry hangs here.
 
 Interleaving: native threads, as they come; one variant keeps the interpreter's queue full now and then.
 

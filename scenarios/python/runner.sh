@@ -3,7 +3,7 @@
 #
 # The module's folder and the root of the tree are on Python's path. From bazel-bin the sources are one folder up. The
 # shim comes first of all libraries, so that it sees every pending call from the start.
-root=$(dirname "$0")/@ROOT@
+root=$(dirname "$0")/../..
 sources=$root
 [ -d "$root/harness/python" ] || sources=$root/..
 export PYTHONPATH="$root/@MODULE@:$sources" PYTHONDONTWRITEBYTECODE=1 PYTHONNOUSERSITE=1

@@ -20,8 +20,8 @@ def _switches(native_id: int) -> tuple[str, str]:
 
 
 def wait_until_asleep(context: Context, thread: threading.Thread) -> None:
-    """Until the thread sleeps and has not woken up between two looks. One that waits for the interpreter's lock wakes up
-    all the time.
+    """Until the thread sleeps and has not woken up between two looks. One that waits for the interpreter's lock wakes
+    up all the time.
     """
     native_id = thread.native_id or 0
     before = ("", "")
@@ -38,8 +38,8 @@ def wait_until_asleep(context: Context, thread: threading.Thread) -> None:
 
 
 def keep_asleep(context: Context, block: Callable[[], object], work: Callable[[], None], ordinal: int = 1) -> None:
-    """Calls `block` on the main thread, and `work` on another one once `block` evaluates nothing any more. `work` has to
-    bring `block` to its end.
+    """Calls `block` on the main thread, and `work` on another one once `block` evaluates nothing any more. `work` has
+    to bring `block` to its end.
     """
     entering = threading.Event()
 

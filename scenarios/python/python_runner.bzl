@@ -1,0 +1,83 @@
+"""The programs that run the scenarios written in Python: for each interpreter a script that starts it."""
+
+load("@interpreters//:interpreters.bzl", "INTERPRETERS")
+load("@rules_cc//cc:defs.bzl", "cc_binary")
+load("//third_party:copts.bzl", "HOLDFAST_COPTS")
+
+def _python_runner_impl(ctx):
+    output = ctx.actions.declare_file(ctx.label.name)
+    ctx.actions.expand_template(
+        template = ctx.file._template,
+        output = output,
+        is_executable = True,
+        substitutions = {
+            "@MODULE@": ctx.attr.module_folder,
+            "@NAME@": ctx.attr.interpreter,
+            "@PYTHON@": ctx.attr.path,
+        },
+    )
+    files = depset([output] + ctx.files.data)
+    return [DefaultInfo(files = files, runfiles = ctx.runfiles(transitive_files = files))]
+
+python_runner = rule(
+    implementation = _python_runner_impl,
+    attrs = {
+        "data": attr.label_list(allow_files = True, doc = "module, scenarios, and what they start"),
+        "interpreter": attr.string(mandatory = True, doc = "its name, cp312"),
+        "module_folder": attr.string(mandatory = True, doc = "from the root of the tree"),
+        "path": attr.string(mandatory = True, doc = "of the interpreter"),
+        "_template": attr.label(allow_single_file = True, default = "//scenarios/python:runner.sh"),
+    },
+    doc = "A script that runs the scenarios on one interpreter, with all that it needs beside it. Packages are two deep.",
+)
+
+# What each runner needs but the module.
+RUNNER_DATA = [
+    "//harness:python",
+    "//scenarios/python:scenarios",
+]
+
+def python_runners(name, module, visibility = None):
+    """Makes :runner_cp312 and so on, and :embedding_cp312 where the interpreter can be embedded.
+
+    An interpreter that ThreadSanitizer watches is left out: its module is built in its own configuration.
+
+    Args:
+      name: stands for all runners.
+      module: the holdfast_python_module, without an interpreter's name.
+      visibility: of all of them.
+    """
+    label = Label(module)
+    runners = []
+    for interpreter in INTERPRETERS:
+        if interpreter.thread_sanitizer:
+            continue
+        programs = []
+        if interpreter.shared_libpython:
+            programs.append(":embedding_" + interpreter.name)
+            cc_binary(
+                name = "embedding_" + interpreter.name,
+                srcs = ["embedding.cc"],
+                copts = HOLDFAST_COPTS,
+                tags = ["no-sanitizer", "one-compiler"],
+                deps = [
+                    "//fault/shim:control",
+                    "@interpreters//:%s_embed" % interpreter.name,
+                ],
+            )
+        python_runner(
+            name = "runner_" + interpreter.name,
+            data = RUNNER_DATA + programs + ["%s_%s" % (module, interpreter.name)],
+            interpreter = interpreter.name,
+            module_folder = "%s/%s" % (label.package, interpreter.name),
+            path = interpreter.path,
+            tags = ["no-sanitizer"],
+            visibility = visibility,
+        )
+        runners.append(":runner_" + interpreter.name)
+    native.filegroup(
+        name = name,
+        srcs = runners,
+        tags = ["manual", "no-sanitizer"],
+        visibility = visibility,
+    )
