@@ -66,10 +66,10 @@ void Life::StartCleanup() {
   if (cleanup.IsRunning()) {
     return;
   }
-  if (IsOver()) {
+  const std::lock_guard lock(StartMutex());
+  if (is_ending_) {
     throw std::runtime_error("no graph can be made any more: Python is going away");
   }
-  const std::lock_guard lock(StartMutex());
   if (!cleanup.IsRunning()) {
     cleanup.Start(MakeWakeup());
   }
@@ -93,6 +93,11 @@ void Life::ChooseWakeup(const std::string& name) {
 
 void Life::End() {
   const GilReleased released;
+  {
+    // Other threads run on, and must not start anew what is shut down next.
+    const std::lock_guard lock(StartMutex());
+    is_ending_ = true;
+  }
   DeferredCleanup::Process().Shutdown();
   gate_.Close();
 }
