@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import ctypes
 import threading
+import time
 
 from holdfast import _core
 
@@ -26,6 +27,7 @@ THREADS = 4
 ROUNDS = 60
 EVENTS = 8
 A_FEW = 16
+LETS_OTHERS_RUN_SECONDS = 1e-5
 WITHOUT_TIMING = 2  # CU_EVENT_DISABLE_TIMING
 DRIVER = ctypes.CDLL("libcuda.so.1")
 
@@ -46,7 +48,8 @@ def one_round(releases: Releases, stream: _core.Stream, raw_events: list[int]) -
     second = graph.add_host(_core.Callback.from_callable(lambda owner=owner: None), [first])
     del owner
     for raw in raw_events:
-        event = _core.Event.borrow(raw, Owner(releases))
+        # Its finalizer lets go of the interpreter's lock, so that another thread looks for an event meanwhile.
+        event = _core.Event.borrow(raw, Owner(releases, lambda: time.sleep(LETS_OTHERS_RUN_SECONDS)))
         second = graph.add_event_record(event, [second])
     executable = graph.instantiate(0)
     executable.launch(stream)
