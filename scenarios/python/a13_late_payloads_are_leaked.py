@@ -10,6 +10,7 @@ Interleaving:
   after-atexit        in one that it runs after ours: the gate is closed, Python is whole
   module-teardown     when the modules go
   daemon-threads      threads that nobody joins make and drop graphs all the time
+  threads-are-refused the same; a function that `atexit` runs after ours waits for them: each is refused a graph
   native-threads      destructors come from a thread of C, one after the other, all through the end
   after-finalization  destructors come when the interpreter has gone, from functions that the C library runs at the end
   callback-inside     a callback in Python is under way when the end begins: the end waits for it
@@ -46,11 +47,17 @@ EXPECTED: dict[str, int | None] = {
     "after-atexit": 0,
     "module-teardown": 0,
     "daemon-threads": None,
+    "threads-are-refused": None,
     "native-threads": None,
     "after-finalization": 0,
     "callback-inside": 1,
     "callback-too-late": 0,
 }
+
+
+# Those that have a function for `atexit` from before the module is imported.
+EARLY = ("after-atexit", "threads-are-refused")
+JOIN_SECONDS = 5.0
 
 
 class SaysItIsReleased:
@@ -112,7 +119,7 @@ def module_teardown(subject: Subject) -> None:
     sys.modules[module.__name__] = module
 
 
-def run_daemons(body: Callable[[], None]) -> None:
+def run_daemons(body: Callable[[], object]) -> list[threading.Thread]:
     """Threads that run `body` until no graph can be made any more; they are under way when this returns.
 
     `body` looks nothing up among the modules: free-threaded 3.13 may end a thread that has just been given the lock of
@@ -131,10 +138,12 @@ def run_daemons(body: Callable[[], None]) -> None:
             while True:
                 body()
 
-    for _ in range(THREADS):
-        threading.Thread(target=run, daemon=True).start()
+    threads = [threading.Thread(target=run, daemon=True) for _ in range(THREADS)]
+    for thread in threads:
+        thread.start()
     for _ in range(THREADS):
         under_way.acquire()
+    return threads
 
 
 def daemon_threads(subject: Subject) -> None:
@@ -146,6 +155,20 @@ def daemon_threads(subject: Subject) -> None:
         graph.nodes()
 
     run_daemons(make_launch_drop)
+
+
+def threads_are_refused(subject: Subject) -> None:
+    threads: list[threading.Thread] = []
+
+    def wait_for_them() -> None:
+        for thread in threads:
+            thread.join(JOIN_SECONDS)
+        subject.say(f"{sum(thread.is_alive() for thread in threads)} threads go on")
+
+    atexit.register(wait_for_them)
+    load("scenarios.python.support.device").make_current()
+    graph_owned_by = load("scenarios.python.support.graphs").graph_owned_by
+    threads += run_daemons(lambda: graph_owned_by(SaysItIsReleased()))
 
 
 def native_threads(subject: Subject) -> None:
@@ -198,11 +221,9 @@ def callback_too_late(subject: Subject) -> None:
 
 def end(subject: Subject, phase: str) -> None:
     """What the interpreter of its own does before it ends."""
-    if phase != "after-atexit":
+    if phase not in EARLY:
         load("scenarios.python.support.device").make_current()
     functions[phase](subject)
-    if phase == "after-atexit":
-        return
     subject.say("ending")
 
 
@@ -217,9 +238,13 @@ def run(context: Context) -> None:
     if expected is not None:
         context.check_equal(released, expected, f"owners that are let go in {phase} are released or leaked")
     if phase == "after-atexit":
-        context.check_equal(ended.said, ["leaked 1", "refused"], "the gate is closed once our function has run")
+        context.check_equal(
+            ended.said, ["ending", "leaked 1", "refused"], "the gate is closed once our function has run"
+        )
     elif phase == "module-teardown":
         context.check_equal(ended.said, ["ending", "dropped"], "graphs are let go when the modules go")
+    elif phase == "threads-are-refused":
+        context.check("0 threads go on" in ended.said, f"no graph is made once the gate is closed: {ended.said[-1]}")
     else:
         context.check("ending" in ended.said, "the interpreter comes to its end")
     late = ended.counters.get("pending_calls_while_finalizing", 0)
@@ -233,12 +258,13 @@ SCENARIO = Scenario(
     summary="Graphs let go at any phase of Python's end are released before the gate closes, leaked after, and no call"
     " reaches Python",
     covers=("A13", "SH-01", "SH-02", "SH-03", "DC-07", "DC-08", "DC-09", "D-05", "D-15", "BR-25"),
-    catches=(),
+    catches=("cleanup-starts-again-in-the-end", "gate-closed-too-late"),
     variants=(
         Variant("before-atexit"),
         Variant("after-atexit"),
         Variant("module-teardown"),
         Variant("daemon-threads"),
+        Variant("threads-are-refused"),
         Variant("native-threads", ("destructor:deliver=thread,delay=3ms",)),
         Variant("after-finalization", ("destructor:deliver=held",)),
         Variant("callback-inside"),

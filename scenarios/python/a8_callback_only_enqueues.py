@@ -58,7 +58,6 @@ SCENARIO = Scenario(
     name="A8.python-callback-only-enqueues",
     summary="A destructor callback asks Python for one pending call, releases nothing and calls no CUDA",
     covers=("A8", "DC-01", "DC-02", "DC-03", "D-04", "D-07", "BR-11"),
-    catches=(),
     variants=(
         Variant("inline"),
         Variant("thread", ("destructor:deliver=thread",)),

@@ -84,6 +84,7 @@ SCENARIO = Scenario(
     name="DC.python-finalizers-do-anything",
     summary="Owners whose finalizers build, drop and drain graphs, raise, or start threads",
     covers=("D-11", "DC-10", "DC-03"),
+    catches=("asked-for-during-the-drain",),
     variants=(Variant("pending-call"), Variant("thread", ("destructor:deliver=thread",)), Variant("worker")),
     run=run,
 )

@@ -95,6 +95,6 @@ SCENARIO = Scenario(
     covers=("MU-01", "MU-02"),
     catches=("registry-locked-while-owners-go",),
     variants=(Variant("pending-call"), Variant("full-queue"), Variant("thread", ("destructor:deliver=thread",))),
-    timeout_s=120,
+    timeout_s=60,
     run=run,
 )
