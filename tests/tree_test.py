@@ -45,6 +45,11 @@ class ListsAgree(unittest.TestCase):
             there = (name_of(path) for path in files("lib", suffixes=suffixes))
             self.assertEqual(listed, sorted(path for path in there if not path.startswith("lib/python/")), name)
 
+    def test_python_core_sources_are_the_tree(self) -> None:
+        for name, suffix in (("PYTHON_CORE_SOURCES", ".cc"), ("PYTHON_CORE_HEADERS", ".h")):
+            listed = starlark_value("lib/python/sources.bzl", name)
+            self.assertEqual(listed, sorted(name_of(path) for path in files("lib/python/core", suffixes=(suffix,))))
+
     def test_scenario_support_is_the_tree(self) -> None:
         for name, suffix in (("_SUPPORT_SOURCES", ".cc"), ("_SUPPORT_HEADERS", ".h")):
             listed = starlark_value("scenarios/bugs/seeded_bug.bzl", name)
@@ -61,7 +66,12 @@ class ListsAgree(unittest.TestCase):
         fuzzed = starlark_value("scenarios/bugs/BUILD.bazel", "FUZZ_BUGS")
         assert isinstance(fuzzed, list)
         patches = sorted(path.stem for path in (ROOT / "scenarios/bugs").glob("*.patch"))
-        self.assertEqual(sorted([*bugs, *fuzzed]), patches)
+        in_python = starlark_value("scenarios/bugs/BUILD.bazel", "SEEDED_PYTHON_BUGS")
+        assert isinstance(in_python, dict)
+        self.assertEqual(sorted({*bugs, *fuzzed, *in_python}), patches)
+        text = "".join(path.read_text(encoding="utf-8") for path in files("scenarios/python", suffixes=(".py",)))
+        for bug in in_python:
+            self.assertIn(f'"{bug}"', text, f"no scenario in Python claims {bug}")
         for bug, scenarios in bugs.items():
             for scenario in scenarios:
                 text = (ROOT / "scenarios" / f"{scenario}.cc").read_text(encoding="utf-8")

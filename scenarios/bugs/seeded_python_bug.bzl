@@ -1,5 +1,5 @@
-"""A seeded bug for scenarios in Python: a copy of the library and the module with a patch applied, and the programs that
-run the scenarios with it on some interpreters.
+"""A seeded bug for scenarios in Python: a copy of the library and the module with a patch applied, and the programs
+that run the scenarios with it on some interpreters.
 """
 
 load("@interpreters//:interpreters.bzl", "INTERPRETERS")

@@ -1,4 +1,5 @@
-// A program that embeds Python and outlives it. It says what happened, line by line; the scenario that starts it judges.
+// A program that embeds Python and outlives it. It says what happened, line by line; the scenario that starts it
+// judges.
 //
 //   embedding after-finalization   makes graphs in Python, ends Python, then has the driver destroy them, from several
 //                                  threads and from this one
@@ -26,6 +27,7 @@ using holdfast::fault::ShimControlFunction;
 
 using RawGraph = std::uintptr_t;
 using DestroyGraph = int (*)(RawGraph);
+using CloneGraph = int (*)(RawGraph*, RawGraph);
 
 [[noreturn]] void Fail(const std::string& what) {
   std::fprintf(stderr, "%s\n", what.c_str());
@@ -46,25 +48,46 @@ Function FindInDriver(const char* name) {
   return function;
 }
 
-void RunPython(const char* statement) {
-  if (PyRun_SimpleString(statement) != 0) {
-    Fail(std::string("failed: ") + statement);
+// What the nodes call: nothing launches them.
+void Nothing(void*) {}
+
+PyObject* MainNames() { return PyModule_GetDict(PyImport_AddModule("__main__")); }
+
+PyObject* Evaluate(const std::string& expression) {
+  PyObject* const result = PyRun_String(expression.c_str(), Py_eval_input, MainNames(), MainNames());
+  if (result == nullptr) {
+    PyErr_Print();
+    Fail("failed: " + expression);
+  }
+  return result;
+}
+
+void Call(const std::string& expression) { Py_DECREF(Evaluate(expression)); }
+
+void BeginPython() {
+  Py_Initialize();
+  if (PyRun_SimpleString("from scenarios.python.support import embedded") != 0) {
+    Fail("the embedded part cannot be imported");
   }
 }
 
-// Graphs that nobody but the driver knows any more; each keeps an owner of ours.
-std::vector<RawGraph> TakeClones(const char* expression) {
-  PyObject* const names = PyModule_GetDict(PyImport_AddModule("__main__"));
-  PyObject* const list = PyRun_String(expression, Py_eval_input, names, names);
-  if (list == nullptr) {
-    PyErr_Print();
-    Fail(std::string("failed: ") + expression);
-  }
-  std::vector<RawGraph> clones;
-  for (Py_ssize_t i = 0; i < PyList_Size(list); ++i) {
-    clones.push_back(static_cast<RawGraph>(PyLong_AsUnsignedLongLong(PyList_GetItem(list, i))));
+std::string CallbackText() { return std::to_string(reinterpret_cast<std::uintptr_t>(&Nothing)); }
+
+void DropAndWait() { Call("embedded.drop_and_wait(" + CallbackText() + ")"); }
+
+// Graphs that nobody but the driver knows; each keeps an owner of the first life.
+std::vector<RawGraph> MakeClones() {
+  PyObject* const list = Evaluate("embedded.make_graphs(" + CallbackText() + ", 5)");
+  const auto clone = FindInDriver<CloneGraph>("cuGraphClone");
+  std::vector<RawGraph> clones(static_cast<std::size_t>(PyList_Size(list)));
+  for (std::size_t i = 0; i < clones.size(); ++i) {
+    const auto raw = PyLong_AsUnsignedLongLong(PyList_GetItem(list, static_cast<Py_ssize_t>(i)));
+    if (clone(&clones[i], static_cast<RawGraph>(raw)) != 0) {
+      Fail("the driver clones no graph");
+    }
   }
   Py_DECREF(list);
+  Call("embedded.drop_graphs()");
   return clones;
 }
 
@@ -92,26 +115,21 @@ void Destroy(const std::vector<RawGraph>& clones) {
   Say("user objects left: " + std::to_string(shim->live().user_objects));
 }
 
-constexpr const char* kImport = "from scenarios.python.support import embedded";
-
 void RunAfterFinalization() {
-  Py_Initialize();
-  RunPython(kImport);
-  const std::vector<RawGraph> clones = TakeClones("embedded.make_clones('first', 5)");
+  BeginPython();
+  const std::vector<RawGraph> clones = MakeClones();
   EndPython();
   Destroy(clones);
 }
 
 void RunAgain() {
-  Py_Initialize();
-  RunPython(kImport);
-  const std::vector<RawGraph> clones = TakeClones("embedded.make_clones('first', 5)");
+  BeginPython();
+  const std::vector<RawGraph> clones = MakeClones();
   EndPython();
-  Py_Initialize();
-  RunPython(kImport);
-  RunPython("embedded.drop_and_wait('second')");
+  BeginPython();
+  DropAndWait();
   Destroy(clones);
-  RunPython("embedded.drop_and_wait('second')");
+  DropAndWait();
   EndPython();
 }
 

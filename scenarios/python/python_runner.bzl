@@ -28,7 +28,7 @@ python_runner = rule(
         "path": attr.string(mandatory = True, doc = "of the interpreter"),
         "_template": attr.label(allow_single_file = True, default = "//scenarios/python:runner.sh"),
     },
-    doc = "A script that runs the scenarios on one interpreter, with all that it needs beside it. Packages are two deep.",
+    doc = "A script that runs the scenarios on one interpreter, and all that it needs. Packages are two deep.",
 )
 
 # What each runner needs but the module.

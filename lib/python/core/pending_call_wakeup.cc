@@ -19,8 +19,8 @@ void PendingCallWakeup::Start(cleanup::DrainFunction drain) {
   }
 }
 
-// Memory ordering: acq_rel on every change of the state: a request that leaves the rest to the drain hands over what came
-// before it, and the drain's end takes it.
+// Memory ordering: acq_rel on every change of the state: a request that leaves the rest to the drain hands over what
+// came before it, and the drain's end takes it.
 bool PendingCallWakeup::Request() noexcept {
   int draining = kDraining;
   const bool left_to_the_drain =
@@ -67,6 +67,7 @@ void PendingCallWakeup::Drain() noexcept {
 void PendingCallWakeup::InterruptMainThread() noexcept {
   while (true) {
     accepted_.Acquire();
+    // Memory ordering: acquire, paired with the release in Stop.
     if (stopping_.load(std::memory_order_acquire)) {
       return;
     }
