@@ -43,6 +43,7 @@ class Life {
   bool IsOver() const noexcept { return gate_.IsClosed(); }
 
   // Python objects whose last reference went too late, and callbacks that came too late.
+  // Memory ordering: relaxed, statistics that order nothing.
   void CountLeakedOwner() noexcept { owners_leaked_.fetch_add(1, std::memory_order_relaxed); }
   void CountSkippedCallback() noexcept { callbacks_skipped_.fetch_add(1, std::memory_order_relaxed); }
   std::uint64_t owners_leaked() const noexcept { return owners_leaked_.load(std::memory_order_relaxed); }
@@ -55,7 +56,6 @@ class Life {
   static void AbandonInForkedChild();
 
   cleanup::ShutdownGate<cleanup::StandardAtomics> gate_;
-  // Memory ordering: relaxed, statistics that order nothing.
   std::atomic<std::uint64_t> owners_leaked_{0};
   std::atomic<std::uint64_t> callbacks_skipped_{0};
 };
