@@ -3,8 +3,8 @@
     collect_covers.py --out=FILE SOURCE...
 
 A test says it in a comment right above it: `// Covers: IH-01, AP-03.`, or `# Covers:` in Python. The list may go on in
-the next lines, and ends with a full stop, behind which anything may be said, or with the comment. A comment of that form
-that stands above no test is an error. Each line of the output is `//PACKAGE:TARGET#SUITE.CASE`, in Python
+the next lines, and ends with a full stop, behind which anything may be said, or with the comment. A comment of that
+form that stands above no test is an error. Each line of the output is `//PACKAGE:TARGET#SUITE.CASE`, in Python
 `//PACKAGE:FILE#FUNCTION`, a tab, and the ids separated by spaces.
 """
 
