@@ -34,7 +34,7 @@ class CollectCoversTest(unittest.TestCase):
 
     def test_functions_of_pytest_say_it_too_above_their_decorators(self) -> None:
         source = "tests/python/some_test.py"
-        text = '# Covers: GB-01,\n# NU-K.\n@pytest.mark.parametrize(\n    "a", [1]\n)\n@other\ndef test_it(a: int) -> None:\n'
+        text = '# Covers: GB-01,\n# NU-K.\n@mark(\n    "a", [1]\n)\n@other\ndef test_it(a: int) -> None:\n'
         self.assertEqual([("//tests/python:some_test#test_it", ["GB-01", "NU-K"])], list(covers_of(source, text)))
         with self.assertRaisesRegex(CoverError, "some_test.py:1: "):
             list(covers_of(source, "# Covers: GB-01.\ndef helper() -> None:\n    pass\n"))
