@@ -156,9 +156,9 @@ void CheckArguments(harness::Context& context) {
     const char* says;
     KernelArguments arguments;
   } wrong[] = {
-      {"no arguments for three parameters", "0 arguments", KernelArguments()},
-      {"two arguments for three", "2 arguments", KernelArguments().Add(std::uint64_t{1}).Add(std::uint8_t{2})},
-      {"four arguments for three", "3 arguments",
+      {"no arguments for three parameters", "3 arguments, not 0", KernelArguments()},
+      {"two arguments for three", "3 arguments, not 2", KernelArguments().Add(std::uint64_t{1}).Add(std::uint8_t{2})},
+      {"four arguments for three", "3 arguments, not 4",
        KernelArguments().Add(std::uint64_t{1}).Add(std::uint8_t{2}).Add(large).Add(std::uint8_t{2})},
       {"a second argument of the wrong size", "argument 1",
        KernelArguments().Add(std::uint64_t{1}).Add(std::uint32_t{2}).Add(large)},

@@ -32,6 +32,13 @@ class CollectCoversTest(unittest.TestCase):
             self.collect("// Covers: A1,\n// DL-04, U13. What else there is to say.\n// Much.\nTEST(A,\n     B) {}\n"),
         )
 
+    def test_functions_of_pytest_say_it_too_above_their_decorators(self) -> None:
+        source = "tests/python/some_test.py"
+        text = '# Covers: GB-01,\n# NU-K.\n@mark(\n    "a", [1]\n)\n@other\ndef test_it(a: int) -> None:\n'
+        self.assertEqual([("//tests/python:some_test#test_it", ["GB-01", "NU-K"])], list(covers_of(source, text)))
+        with self.assertRaisesRegex(CoverError, "some_test.py:1: "):
+            list(covers_of(source, "# Covers: GB-01.\ndef helper() -> None:\n    pass\n"))
+
     def test_a_comment_that_says_nothing_useful_is_refused_with_its_line(self) -> None:
         for text in (
             "\n// Covers: IH-01.\n\nTEST(A, B) {}\n",

@@ -58,7 +58,8 @@ GraphNode AddAllocation(GraphDefinition& graph, std::size_t size_bytes, int loca
   AllocationParameters allocation;
   allocation.size_bytes = size_bytes;
   allocation.type = static_cast<CUmemAllocationType>(allocation_type);
-  allocation.location = {static_cast<CUmemLocationType>(location_type), {device}};
+  allocation.location.type = static_cast<CUmemLocationType>(location_type);
+  allocation.location.id = device;
   allocation.peers = std::move(peer_devices);
   return graph.AddMemoryAllocationNode(allocation, dependencies);
 }

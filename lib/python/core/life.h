@@ -57,7 +57,6 @@ class Life {
 
   cleanup::ShutdownGate<cleanup::StandardAtomics> gate_;
   bool is_ending_ = false;  // guarded by the mutex of life.cc
-  // Memory ordering: relaxed, statistics that order nothing.
   std::atomic<std::uint64_t> owners_leaked_{0};
   std::atomic<std::uint64_t> callbacks_skipped_{0};
 };
