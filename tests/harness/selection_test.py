@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import sys
+import tempfile
 import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).absolute().parents[2]))
 
 from harness.cli.cases import expand, select, shard, shuffled
-from harness.cli.catalogue import Scenario, Variant
+from harness.cli.catalogue import Scenario, Variant, list_all_scenarios
 from harness.cli.name_filter import has_positive_part, parse_filter
-from harness.cli.problems import NothingSelected
+from harness.cli.problems import HarnessError, NothingSelected
 from harness.cli.seed import format_seed, mix, parse_seed
 
 NAMES = [
@@ -142,6 +144,37 @@ class CasesTest(unittest.TestCase):
             _scenario("S1.c", "only", suites=("stress",)),
         ]
         self.assertEqual(["A1.a"], [pair[0].name for pair in select(scenarios, [], "-A2*")])
+
+
+class CatalogueTest(unittest.TestCase):
+    """Several programs that have the same scenarios, each for its interpreter."""
+
+    def setUp(self) -> None:
+        self.folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
+
+    def program(self, interpreter: str, summary: str = "", variant: str = "") -> Path:
+        entry = {"scenario": "A8.a", "summary": summary, "interpreter": interpreter}
+        entry["variants"] = [{"name": variant or interpreter}]  # type: ignore[assignment]
+        path = self.folder / f"runner_{interpreter}"
+        path.write_text(f"#!/bin/sh\necho '{json.dumps(entry)}'\n")
+        path.chmod(0o755)
+        return path
+
+    def test_one_scenario_has_the_variants_of_all_programs(self) -> None:
+        programs = [self.program("cp310"), self.program("cp312")]
+        (scenario,) = list_all_scenarios(programs, {})
+        self.assertEqual(["cp310", "cp312"], [variant.name for variant in scenario.variants])
+        self.assertEqual(["cp310", "cp312"], [variant.interpreter for variant in scenario.variants])
+        cases = expand([(scenario, variant) for variant in scenario.variants], 7, 0, 1)
+        self.assertEqual(programs, [case.program for case in cases])
+
+    def test_programs_must_agree(self) -> None:
+        with self.assertRaisesRegex(HarnessError, r"says otherwise of A8\.a"):
+            list_all_scenarios([self.program("cp310"), self.program("cp312", "another summary")], {})
+
+    def test_a_variant_belongs_to_one_program(self) -> None:
+        with self.assertRaisesRegex(HarnessError, "two programs"):
+            list_all_scenarios([self.program("cp310", variant="only"), self.program("cp312", variant="only")], {})
 
 
 if __name__ == "__main__":
