@@ -33,7 +33,8 @@ bool PendingCallWakeup::AddPendingCall() noexcept {
   if (Py_AddPendingCall(&RunDrain, this) != 0) {
     return false;
   }
-  if (kInterruptsMainThread) {
+  // Memory ordering: relaxed, a thread that finds its own identity has stored it itself.
+  if (kInterruptsMainThread && main_thread_.load(std::memory_order_relaxed) != std::this_thread::get_id()) {
     accepted_.Release();
   }
   return true;
@@ -57,6 +58,8 @@ int PendingCallWakeup::RunDrain(void* wakeup) noexcept {
 
 // The interpreter runs one pending call at a time, so there is one of these.
 void PendingCallWakeup::Drain() noexcept {
+  // Memory ordering: relaxed, as where it is read.
+  main_thread_.store(std::this_thread::get_id(), std::memory_order_relaxed);
   do {
     state_.store(kDraining, std::memory_order_release);
     drain_();

@@ -15,7 +15,7 @@ namespace holdfast::python {
 //
 // Up to CPython 3.12 a call that another thread adds does not interrupt a main thread that evaluates and never lets go
 // of the GIL (issue 95820 there); it is noticed the next time that thread takes the GIL. So a thread of ours asks for
-// the GIL after each accepted call: the main thread then lets go of it and takes it back.
+// the GIL after each call accepted from another thread: the main thread then lets go of it and takes it back.
 //
 // Free-threaded 3.13.5 forgets to look at its queue again if a call was added while one ran that evaluates Python (an
 // owner's finalizer), and that one was the last of as many as it runs in one go, 32: the call added is there and never
@@ -40,6 +40,7 @@ class PendingCallWakeup : public cleanup::Wakeup {
   cleanup::DrainFunction drain_{nullptr, nullptr};
   std::atomic<int> state_{kIdle};
   cleanup::StandardAtomics::Semaphore accepted_;
+  std::atomic<std::thread::id> main_thread_{};  // known once a call has run
   std::atomic<bool> stopping_{false};
   std::thread interrupter_;  // up to 3.12
 };
