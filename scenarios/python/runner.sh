@@ -7,5 +7,5 @@ root=$(cd "$(dirname "$0")/../.." && pwd)  # as it was named, links and all
 sources=$root
 [ -d "$root/harness/python" ] || sources=${root%/*}
 export PYTHONPATH="$root/@MODULE@:$sources" PYTHONDONTWRITEBYTECODE=1 PYTHONNOUSERSITE=1
-export HOLDFAST_PYTHON_PROGRAMS=$root/scenarios/python
+export HOLDFAST_PYTHON_PROGRAMS="$root/scenarios/python"
 LD_PRELOAD=libcuda.so.1 exec "@PYTHON@" -X faulthandler -m harness.python.runner --interpreter=@NAME@ "$@"
