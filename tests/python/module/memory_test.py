@@ -239,7 +239,7 @@ def test_what_is_no_memory(graph: GraphDefinition, buffer: Buffer) -> None:
 
 
 def test_addresses_of_the_driver_bindings_are_addresses(graph: GraphDefinition, buffer: Buffer) -> None:
-    address = named("cuda.bindings.driver", "CUdeviceptr", __int__=lambda _: buffer.handle)
+    address = named("cuda.bindings.driver", "CUdeviceptr", __int__=lambda self: self.value, value=buffer.handle)
     assert graph.memset(address, 1, 8).dptr == buffer.handle
 
 
