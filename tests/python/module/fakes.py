@@ -31,8 +31,8 @@ class PyTorchStream:
 
 
 def named(package: str, name: str, **attributes: Any) -> Any:
-    """An object of a class of that name in that package. Special methods are the class's, all else is the object's: what
-    a class has, a free-threaded interpreter keeps in a cache of its own for as long as it likes."""
+    """An object of a class of that name in that package. Special methods are the class's, all else is the object's:
+    what a class has, a free-threaded interpreter keeps in a cache of its own for as long as it likes."""
     special = {key: value for key, value in attributes.items() if key.startswith("__")}
     made = type(name, (), {"__module__": package, **special})()
     vars(made).update({key: value for key, value in attributes.items() if key not in special})
