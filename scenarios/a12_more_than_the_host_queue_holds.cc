@@ -117,6 +117,14 @@ void CheckRetryAfterRefusals(harness::Context& context, HostSession& session) {
 void CheckRetryAfterFullQueue(harness::Context& context, HostSession& session) {
   fault::HostModel& host = session.host();
   ReleaseCounter counter;
+  // A wakeup that an earlier refusal led to would be the one that is outstanding, and none would be asked for.
+  context.CheckEventually(
+      [&] {
+        session.host().RunPending();
+        const cleanup::CleanupCounters counters = DeferredCleanup::Process().Counters();
+        return host.outstanding() == 0 && counters.wakeups_requested == counters.wakeups_run;
+      },
+      "no wakeup is outstanding");
   host.SetBusy(true);
   const std::size_t others = host.Saturate(1000);
   context.Check(host.outstanding() == host.capacity() && others > 0, "the host queue is full");

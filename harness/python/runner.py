@@ -30,7 +30,8 @@ def find_scenarios() -> list[Scenario]:
     """All scenarios, by name: one a file of the package."""
     scenarios = []
     folder = Path(__file__).absolute().parents[2] / _PACKAGE.replace(".", "/")
-    for path in sorted(folder.glob("*.py")):
+    # In a runfiles tree Bazel makes the folder a package.
+    for path in sorted(folder.glob("[!_]*.py")):
         module = importlib.import_module(f"{_PACKAGE}.{path.stem}")
         file = f"{_PACKAGE.replace('.', '/')}/{path.name}"
         scenarios.append(dataclasses.replace(module.SCENARIO, file=file))
