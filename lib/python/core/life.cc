@@ -49,9 +49,6 @@ std::unique_ptr<cleanup::Wakeup> MakeWakeup() {
 Life& Life::Present() { return *present.load(std::memory_order_acquire); }
 
 void Life::Begin() {
-  if (PyInterpreterState_Get() != PyInterpreterState_Main()) {
-    throw std::runtime_error("holdfast works in the main interpreter only: this is a subinterpreter");
-  }
   Life* const before = present.load(std::memory_order_acquire);
   if (before == nullptr) {
     pthread_atfork(nullptr, nullptr, &AbandonInForkedChild);

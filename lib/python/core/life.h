@@ -21,8 +21,7 @@ class Life {
   // The present one, or the last. REQUIRES: Begin was called.
   static Life& Present();
 
-  // When the module is imported. REQUIRES: with the GIL. Throws std::runtime_error in a subinterpreter: the cleanup
-  // runs on the main interpreter's main thread, and would release another one's objects there.
+  // When the module is imported. REQUIRES: with the GIL, in the main interpreter.
   static void Begin();
 
   // Starts the deferred cleanup unless it runs. Called before a graph is made, not when the module is imported: a

@@ -1,8 +1,6 @@
 // holdfast._core: the C++ library for Python. _core.pyi beside the package says what is in it.
 #include <pybind11/pybind11.h>
 
-#include <stdexcept>
-
 #include "lib/python/core/bindings.h"
 #include "lib/python/core/life.h"
 
@@ -14,11 +12,7 @@ namespace {
 void EndPresentLife() { Life::Present().End(); }
 
 void BeginLife() {
-  try {
-    Life::Begin();
-  } catch (const std::runtime_error& error) {
-    throw py::import_error(error.what());
-  }
+  Life::Begin();
   // Functions registered later run earlier: those of programs that import this module first and use it in theirs.
   py::module_::import("atexit").attr("register")(py::cpp_function(&EndPresentLife));
 }
@@ -39,7 +33,17 @@ void BindAll(py::module_& module) {
 }  // namespace
 }  // namespace holdfast::python
 
-PYBIND11_MODULE(_core, module, py::mod_gil_not_used()) {
+PYBIND11_MODULE(_core_of_main_interpreter, module, py::mod_gil_not_used()) {
   holdfast::python::BeginLife();
   holdfast::python::BindAll(module);
+}
+
+// The cleanup runs on the main interpreter's main thread, and would release another one's objects there. It is looked
+// at before pybind11 begins, which in a subinterpreter of CPython 3.10 or 3.11 asks for the GIL and never gets it.
+extern "C" PYBIND11_EXPORT PyObject* PyInit__core() {
+  if (PyInterpreterState_Get() != PyInterpreterState_Main()) {
+    PyErr_SetString(PyExc_ImportError, "holdfast works in the main interpreter only: this is a subinterpreter");
+    return nullptr;
+  }
+  return PyInit__core_of_main_interpreter();
 }
