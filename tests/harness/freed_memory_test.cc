@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <set>
 
 #include "harness/scenario/context.h"
@@ -15,13 +17,14 @@ constexpr std::size_t kSizeBytes = 48;
 
 TEST(FreedMemoryTest, IsOverwritten) {
   SpoilFreedMemory();
-  auto* piece = static_cast<volatile unsigned char*>(operator new(kSizeBytes));
+  void* const piece = operator new(kSizeBytes);
+  std::memset(piece, 1, kSizeBytes);
+  // As whoever uses freed memory does: the compiler must not know that it is the same.
+  volatile std::uintptr_t address = reinterpret_cast<std::uintptr_t>(piece);
+  operator delete(piece);
+  const auto* const bytes = reinterpret_cast<const volatile unsigned char*>(address);
   for (std::size_t i = 0; i < kSizeBytes; ++i) {
-    piece[i] = 1;
-  }
-  operator delete(const_cast<unsigned char*>(piece));
-  for (std::size_t i = 0; i < kSizeBytes; ++i) {
-    EXPECT_EQ(piece[i], 0xA5) << i;
+    EXPECT_EQ(bytes[i], 0xA5) << i;
   }
 }
 
