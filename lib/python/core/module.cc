@@ -9,6 +9,11 @@ namespace py = pybind11;
 namespace holdfast::python {
 namespace {
 
+constexpr const char* kSubinterpreter = "holdfast works in the main interpreter only: this is a subinterpreter";
+
+// The cleanup runs on the main interpreter's main thread, and would release another one's objects there.
+bool IsInMainInterpreter() { return PyInterpreterState_Get() == PyInterpreterState_Main(); }
+
 void EndPresentLife() { Life::Present().End(); }
 
 void BeginLife() {
@@ -34,15 +39,18 @@ void BindAll(py::module_& module) {
 }  // namespace holdfast::python
 
 PYBIND11_MODULE(_core_of_main_interpreter, module, py::mod_gil_not_used()) {
+  // CPython 3.13 has come here by way of the main interpreter.
+  if (!holdfast::python::IsInMainInterpreter()) {
+    throw py::import_error(holdfast::python::kSubinterpreter);
+  }
   holdfast::python::BeginLife();
   holdfast::python::BindAll(module);
 }
 
-// The cleanup runs on the main interpreter's main thread, and would release another one's objects there. It is looked
-// at before pybind11 begins, which in a subinterpreter of CPython 3.10 or 3.11 asks for the GIL and never gets it.
+// Looks before pybind11 begins, which in a subinterpreter of CPython 3.10 or 3.11 asks for the GIL and never gets it.
 extern "C" PYBIND11_EXPORT PyObject* PyInit__core() {
-  if (PyInterpreterState_Get() != PyInterpreterState_Main()) {
-    PyErr_SetString(PyExc_ImportError, "holdfast works in the main interpreter only: this is a subinterpreter");
+  if (!holdfast::python::IsInMainInterpreter()) {
+    PyErr_SetString(PyExc_ImportError, holdfast::python::kSubinterpreter);
     return nullptr;
   }
   return PyInit__core_of_main_interpreter();
