@@ -13,8 +13,6 @@ namespace {
 
 constexpr std::size_t kSizeBytes = 48;
 
-#if !defined(__SANITIZE_ADDRESS__)
-
 TEST(FreedMemoryTest, IsOverwritten) {
   SpoilFreedMemory();
   void* const piece = operator new(kSizeBytes);
@@ -38,8 +36,6 @@ TEST(FreedMemoryTest, IsNotGivenOutAgainForAWhile) {
     operator delete(piece);
   }
 }
-
-#endif
 
 // In the end all of it goes back: else this would need gigabytes.
 TEST(FreedMemoryTest, IsGivenOutAgainInTheEnd) {
