@@ -95,7 +95,7 @@ class GraphBuilder {
   void Embed(const GraphBuilder& source);
 
   // Conditional nodes at this place; one body builder a body, each with a stream of its own. The definition of a body
-  // may be filled by the explicit API as well. Throw std::invalid_argument for a condition of another hierarchy.
+  // may be filled by the explicit API as well. Throw std::invalid_argument for a condition of another graph.
   Condition MakeCondition(std::optional<unsigned> default_value = std::nullopt) const;
   GraphBuilder If(const Condition& condition);
   std::pair<GraphBuilder, GraphBuilder> IfElse(const Condition& condition);

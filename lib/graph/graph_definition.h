@@ -115,11 +115,11 @@ class GraphDefinition {
   // unless it is the root of another hierarchy.
   GraphNode AddChildGraphNodeByMove(const GraphDefinition& source, Dependencies dependencies = {});
 
-  // A condition for one conditional node of this graph's hierarchy; with a default it has that value at each launch.
+  // A condition for one conditional node (see Condition for where); with a default it has that value at each launch.
   Condition MakeCondition(std::optional<unsigned> default_value = std::nullopt) const;
 
   // Conditional nodes; their bodies are empty graphs, found by Bodies(). Throws std::invalid_argument for
-  // a condition of another hierarchy. The driver refuses one that has its node already, and a switch without bodies.
+  // a condition of another graph. The driver refuses one that has its node already, and a switch without bodies.
   GraphNode AddIfNode(const Condition& condition, Dependencies dependencies = {});      // one body, for not zero
   GraphNode AddIfElseNode(const Condition& condition, Dependencies dependencies = {});  // two: not zero, zero
   GraphNode AddWhileNode(const Condition& condition, Dependencies dependencies = {});   // one, while not zero
