@@ -18,7 +18,7 @@ class DriverError(RuntimeError):
 # ---- the cleanup ----
 
 def configure(wakeup: str) -> None:
-    """"pending-call" (the default), "worker" or "manual". RuntimeError once there was a graph."""
+    """ "pending-call" (the default), "worker" or "manual". RuntimeError once there was a graph."""
 
 def drain() -> None:
     """Releases what CUDA is done with, here and now. Any thread, outside callbacks."""
@@ -259,9 +259,7 @@ class GraphNode:
     def update_kernel(
         self, kernel: Kernel | None, configuration: Configuration | None, arguments: Arguments | None
     ) -> None: ...
-    def update_memcpy(
-        self, destination: Operand | None, source: Operand | None, size_bytes: int | None
-    ) -> None: ...
+    def update_memcpy(self, destination: Operand | None, source: Operand | None, size_bytes: int | None) -> None: ...
     def update_memset(
         self,
         destination: Operand | None,

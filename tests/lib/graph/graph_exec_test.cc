@@ -177,6 +177,22 @@ TEST_F(GraphExecTest, OwnersStayUntilTheLastExecutableAndItsLaunchAreThrough) {
 }
 
 // Covers: IH-15
+TEST_F(GraphExecTest, ACallbackThatThrowsStopsNothing) {
+  GraphDefinition graph;
+  std::atomic<int> runs{0};
+  const GraphNode throws = graph.AddHostNode(HostCallback::FromFunction([&runs] {
+    ++runs;
+    throw std::runtime_error("on purpose");
+  }));
+  graph.AddHostNode(HostCallback::FromFunction([&runs] { ++runs; }), {{throws}});
+  GraphExec executable(graph);
+  const StreamHandle stream = Stream::Create();
+  executable.Launch(stream);
+  executable.Launch(stream);
+  stream->Synchronize();
+  EXPECT_EQ(runs, 4);
+}
+
 TEST_F(GraphExecTest, ExecutablesAreComparedByIdentity) {
   Owner owner;
   const GraphDefinition definition = OneHostNode(owner);

@@ -1,8 +1,6 @@
 // The public graph API against the model driver: arguments, misuse and its messages. Lifetimes are the scenarios'.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <stdexcept>
@@ -95,25 +93,6 @@ TEST_F(GraphTest, DriverErrorsCarryCallAndResult) {
   EXPECT_EQ(message, "cuGraphAddHostNode: CUDA_ERROR_INVALID_VALUE (while adding a host node)");
 }
 
-TEST_F(GraphTest, MemsetUpdateReplacesTargetPatternAndOwner) {
-  GraphDefinition graph;
-  DeviceMemoryHandle first = DeviceMemory::Allocate(16);
-  DeviceMemoryHandle second = DeviceMemory::Allocate(16);
-  const std::weak_ptr<const DeviceMemory> first_alive = first;
-  GraphNode node = graph.AddMemsetNode(MemoryOperand::Device(first), {.value = 1, .width_elements = 16});
-  first = nullptr;
-  EXPECT_FALSE(first_alive.expired());
-  node.UpdateMemset(MemoryOperand::Device(second), {.value = 2, .width_elements = 16});
-  DeferredCleanup::Process().Drain();
-  EXPECT_TRUE(first_alive.expired());
-  const StreamHandle stream = Stream::Create();
-  GraphExec(graph).Launch(stream);
-  stream->Synchronize();
-  std::vector<std::uint8_t> bytes(16);
-  ASSERT_EQ(GetDriver().cuMemcpyDtoH(bytes.data(), second->address(), bytes.size()), CUDA_SUCCESS);
-  EXPECT_EQ(std::count(bytes.begin(), bytes.end(), 2), 16);
-}
-
 TEST_F(GraphTest, RefusedMemsetUpdateKeepsTheOwner) {
   GraphDefinition graph;
   DeviceMemoryHandle memory = DeviceMemory::Allocate(16);
@@ -161,22 +140,6 @@ TEST_F(GraphTest, PayloadThatCudaNeverKnewOfIsCounted) {
   const std::uint64_t before = DeferredCleanup::Process().ReleasedDirectly();
   attachments::Attachment::Create({}) = nullptr;
   EXPECT_EQ(DeferredCleanup::Process().ReleasedDirectly(), before + 1);
-}
-
-TEST_F(GraphTest, CallbackThatThrowsStopsNothing) {
-  GraphDefinition graph;
-  std::atomic<int> runs{0};
-  const GraphNode throws = graph.AddHostNode(HostCallback::FromFunction([&runs] {
-    ++runs;
-    throw std::runtime_error("on purpose");
-  }));
-  graph.AddHostNode(HostCallback::FromFunction([&runs] { ++runs; }), {{throws}});
-  GraphExec executable(graph);
-  const StreamHandle stream = Stream::Create();
-  executable.Launch(stream);
-  executable.Launch(stream);
-  stream->Synchronize();
-  EXPECT_EQ(runs, 4);
 }
 
 TEST_F(GraphTest, ClosedExecutableRefusesEverything) {
