@@ -1,0 +1,99 @@
+#include "harness/explore/arena.h"
+
+#include <sys/mman.h>
+
+#include <cstdlib>
+#include <new>
+
+#include "harness/explore/machine.h"
+
+namespace holdfast::explore {
+namespace {
+
+constexpr std::uint64_t kLive = 0x6c697665'6c697665;
+constexpr std::uint64_t kFreed = 0x66726565'66726565;
+
+struct alignas(16) Header {
+  std::uint64_t size_bytes;
+  std::uint64_t state;
+};
+
+}  // namespace
+
+Arena& Arena::Instance() {
+  static Arena arena;
+  return arena;
+}
+
+Arena::Arena()
+    : memory_(static_cast<std::byte*>(mmap(nullptr, kRegionSizeBytes * (kThreadsMax + 1), PROT_READ | PROT_WRITE,
+                                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0))) {
+  if (memory_ == MAP_FAILED) {
+    std::abort();
+  }
+}
+
+void Arena::Reset() {
+  used_.fill(0);
+  live_count_ = 0;
+}
+
+void* Arena::Allocate(std::size_t size_bytes) {
+  const std::size_t rounded = (size_bytes + sizeof(Header) - 1) / sizeof(Header) * sizeof(Header);
+  std::size_t& used = used_[current_];
+  if (rounded < size_bytes || used + sizeof(Header) + rounded > kRegionSizeBytes) {
+    return nullptr;
+  }
+  auto* header = reinterpret_cast<Header*>(memory_ + current_ * kRegionSizeBytes + used);
+  used += sizeof(Header) + rounded;
+  *header = {size_bytes, kLive};
+  ++live_count_;
+  return header + 1;
+}
+
+bool Arena::Owns(const void* address) const {
+  const auto* byte = static_cast<const std::byte*>(address);
+  return byte >= memory_ && byte < memory_ + kRegionSizeBytes * (kThreadsMax + 1);
+}
+
+bool Arena::Free(void* address) {
+  Header* const header = static_cast<Header*>(address) - 1;
+  if (header->state != kLive) {
+    return false;
+  }
+  header->state = kFreed;
+  --live_count_;
+  return true;
+}
+
+}  // namespace holdfast::explore
+
+namespace {
+
+void* Allocate(std::size_t size_bytes) {
+  holdfast::explore::Arena& arena = holdfast::explore::Arena::Instance();
+  void* const memory = arena.IsEntered() ? arena.Allocate(size_bytes) : std::malloc(size_bytes == 0 ? 1 : size_bytes);
+  if (memory == nullptr) {
+    throw std::bad_alloc();
+  }
+  return memory;
+}
+
+void Free(void* memory) noexcept {
+  holdfast::explore::Arena& arena = holdfast::explore::Arena::Instance();
+  if (!arena.Owns(memory)) {
+    std::free(memory);
+  } else if (!arena.Free(memory) && arena.IsEntered()) {
+    holdfast::explore::Machine::Current().ReportDoubleFree();
+  }
+}
+
+}  // namespace
+
+// The whole process allocates through these; see Arena.
+void* operator new(std::size_t size_bytes) { return Allocate(size_bytes); }
+void* operator new[](std::size_t size_bytes) { return Allocate(size_bytes); }
+void operator delete(void* memory) noexcept { Free(memory); }
+void operator delete[](void* memory) noexcept { Free(memory); }
+void operator delete(void* memory, std::size_t /*size_bytes*/) noexcept { Free(memory); }
+void operator delete[](void* memory, std::size_t /*size_bytes*/) noexcept { Free(memory); }

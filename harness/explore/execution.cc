@@ -1,0 +1,297 @@
+#include "harness/explore/execution.h"
+
+#include <string>
+
+namespace holdfast::explore {
+
+Execution::Execution(Machine& machine, const Program& program, const Limits& limits)
+    : machine_(machine), program_(program), limits_(limits) {}
+
+void Execution::Begin() {
+  graph_.Clear();
+  next_stamp_ = 1;
+  spurious_failures_ = 0;
+  for (std::vector<Look>& looks : looks_) {
+    looks.clear();
+  }
+  machine_.Begin(program_, graph_);
+}
+
+void Execution::Restore(const Graph& graph, std::uint32_t next_stamp) {
+  Begin();
+  graph_ = graph;
+  next_stamp_ = next_stamp;
+  bool has_moved = true;
+  while (has_moved && !finding()) {
+    has_moved = false;
+    for (std::size_t thread = 0; thread < machine_.thread_count() && !finding(); ++thread) {
+      while (!finding() && RestoreNext(thread)) {
+        has_moved = true;
+      }
+    }
+  }
+}
+
+// False if the thread has come as far as the graph, or has to wait for another to come to what it reads.
+bool Execution::RestoreNext(std::size_t thread) {
+  const std::size_t executed = machine_.Executed(thread);
+  if (executed == graph_.Size(thread)) {
+    return false;
+  }
+  Event& event = graph_.At({static_cast<std::uint16_t>(thread), static_cast<std::uint16_t>(executed + 1)});
+  if (event.Reads() && machine_.Executed(event.reads_from.thread) < event.reads_from.index) {
+    return false;
+  }
+  Event again;
+  if (IsRunnable(thread)) {
+    again = Evaluate(
+        machine_.PendingOf(thread),
+        {.reads_from = event.reads_from, .alternative = event.value_read, .fails_spuriously = event.is_spurious});
+  }
+  if (!IsRunnable(thread) || again.kind != event.kind || again.location != event.location ||
+      again.value_read != event.value_read || again.value_written != event.value_written) {
+    machine_.Report(Verdict::kNotDeterministic, "thread " + machine_.NameOfThread(thread) +
+                                                    " did something else than before, given the same values (" +
+                                                    event.place.Text() + "): it depends on addresses, time or chance");
+    return false;
+  }
+  spurious_failures_ += event.is_spurious ? 1 : 0;
+  if (event.kind == EventKind::kRead && !event.is_waiting) {
+    NoteLook(thread, executed, event);
+  }
+  if (event.is_waiting) {
+    machine_.Wait(thread);
+  } else {
+    machine_.Complete(thread, {event.value_read, event.Writes()});
+  }
+  return true;
+}
+
+Event Execution::Evaluate(const Operation& operation, const Option& option) const {
+  Event event;
+  event.kind = operation.kind;
+  event.order = limits_.sequential_consistency ? std::memory_order_seq_cst : operation.order;
+  event.location = operation.location;
+  event.place = operation.place;
+  if (operation.kind == EventKind::kChoice) {
+    event.value_read = option.alternative;
+    event.value_written = operation.operand;
+    return event;
+  }
+  if (operation.kind == EventKind::kFence) {
+    return event;
+  }
+  event.value_written = operation.operand;
+  if (operation.kind == EventKind::kWrite) {
+    return event;
+  }
+  event.reads_from = option.reads_from;
+  event.value_read = ValueOf(operation.location, option.reads_from);
+  if (operation.transform == nullptr) {
+    event.value_written = operation.kind == EventKind::kRead ? 0 : operation.operand;
+    return event;
+  }
+  if (!option.fails_spuriously &&
+      operation.transform(event.value_read, operation.operand, operation.expected, &event.value_written)) {
+    return event;
+  }
+  event.kind = EventKind::kRead;
+  event.value_written = 0;
+  event.is_spurious = option.fails_spuriously;
+  event.is_waiting = operation.waits;
+  if (!limits_.sequential_consistency) {
+    event.order = operation.failure_order;
+  }
+  return event;
+}
+
+const std::vector<Option>& Execution::OptionsOf(std::size_t thread, bool all) {
+  options_.clear();
+  const Operation& operation = machine_.PendingOf(thread);
+  switch (operation.kind) {
+    case EventKind::kFence:
+      options_.push_back({});
+      break;
+    case EventKind::kChoice:
+      for (std::uint64_t alternative = 0; alternative < operation.operand; ++alternative) {
+        Option option;
+        option.alternative = alternative;
+        options_.push_back(option);
+      }
+      break;
+    case EventKind::kWrite: {
+      const std::size_t first = graph_.FirstReadable(thread, operation.location);
+      for (std::size_t after = graph_.Writes(operation.location).size() + 1; after-- > first;) {
+        if (graph_.ReadModifyWriteOf(operation.location, after).IsInitial()) {
+          Option option;
+          option.after = after;
+          options_.push_back(option);
+        }
+      }
+      break;
+    }
+    case EventKind::kRead:
+    case EventKind::kReadModifyWrite:
+      AddReads(thread, operation, all);
+      break;
+  }
+  return options_;
+}
+
+void Execution::AddReads(std::size_t thread, const Operation& operation, bool all) {
+  const std::vector<EventId>& writes = graph_.Writes(operation.location);
+  const std::size_t first = graph_.FirstReadable(thread, operation.location);
+  for (std::size_t index = writes.size() + 1; index-- > first;) {
+    const EventId write = index == 0 ? EventId{} : writes[index - 1];
+    Option option{.reads_from = write, .after = index};
+    const Event event = Evaluate(operation, option);
+    if (event.is_waiting && index != writes.size()) {
+      continue;  // to wait with an old value says nothing that waiting with the newest one does not
+    }
+    if (event.kind == EventKind::kReadModifyWrite) {
+      option.breaks_atomicity = !graph_.ReadModifyWriteOf(operation.location, index).IsInitial();
+    }
+    if (all || !option.breaks_atomicity) {
+      options_.push_back(option);
+    }
+    if (MayFailSpuriously(thread, option)) {
+      options_.push_back({.reads_from = write, .fails_spuriously = true});
+    }
+  }
+}
+
+bool Execution::MayFailSpuriously(std::size_t thread, const Option& option) const {
+  const Operation& operation = machine_.PendingOf(thread);
+  return operation.may_fail_spuriously && spurious_failures_ < limits_.spurious_failures_max &&
+         Evaluate(operation, option).kind == EventKind::kReadModifyWrite;
+}
+
+bool Execution::Append(std::size_t thread, const Option& option, std::uint32_t stamp) {
+  Event event = Evaluate(machine_.PendingOf(thread), option);
+  if (event.kind == EventKind::kRead && !event.is_waiting && Spins(thread, event)) {
+    event.is_waiting = event.is_spinning = true;
+  }
+  spurious_failures_ += event.is_spurious ? 1 : 0;
+  graph_.Add(thread, event, option.after, stamp);
+  if (graph_.Size(thread) > limits_.events_of_a_thread_max) {
+    machine_.Report(Verdict::kTooManySteps, "thread " + machine_.NameOfThread(thread) + " has more than " +
+                                                std::to_string(limits_.events_of_a_thread_max) +
+                                                " operations, the last at " + event.place.Text() +
+                                                ": a loop without a bound?");
+    return false;
+  }
+  if (option.breaks_atomicity || (event.is_waiting && !event.is_spinning && !ReadsTheLast(event))) {
+    return false;
+  }
+  return event.kind == EventKind::kChoice || graph_.HasSequentialOrder();
+}
+
+void Execution::TakeBack(std::size_t thread) {
+  std::array<std::size_t, kThreadsMax> sizes{};
+  for (std::size_t other = 0; other < kThreadsMax; ++other) {
+    sizes[other] = graph_.Size(other);
+  }
+  const EventId last{static_cast<std::uint16_t>(thread), static_cast<std::uint16_t>(sizes[thread])};
+  spurious_failures_ -= graph_.At(last).is_spurious ? 1 : 0;
+  --sizes[thread];
+  graph_.Truncate(sizes);
+}
+
+void Execution::RunOn(std::size_t thread) {
+  const Event& event = graph_.At({static_cast<std::uint16_t>(thread), static_cast<std::uint16_t>(graph_.Size(thread))});
+  if (event.is_waiting) {
+    machine_.Wait(thread);
+  } else {
+    machine_.Complete(thread, {event.value_read, event.Writes()});
+  }
+}
+
+// A thread that reads what it read before, with nothing written in between and memory, stack and registers as they
+// were then, goes round in a loop; only a new value can end it.
+bool Execution::Spins(std::size_t thread, const Event& event) { return NoteLook(thread, graph_.Size(thread), event); }
+
+bool Execution::NoteLook(std::size_t thread, std::size_t executed, const Event& event) {
+  bool repeats = false;
+  std::size_t index = executed;
+  for (; index > 0 && !repeats; --index) {
+    const Event& earlier = graph_.At({static_cast<std::uint16_t>(thread), static_cast<std::uint16_t>(index)});
+    if (earlier.kind != EventKind::kRead) {
+      break;
+    }
+    repeats = earlier.location == event.location && earlier.reads_from == event.reads_from &&
+              earlier.place.line == event.place.line && earlier.place.file == event.place.file;
+  }
+  if (!repeats) {
+    return false;
+  }
+  const std::uint64_t hash = machine_.HashOfState(thread);
+  for (const Look& look : looks_[thread]) {
+    if (look.hash == hash && look.index <= executed && look.index > FirstOfReads(thread, executed)) {
+      return true;
+    }
+  }
+  looks_[thread].push_back({executed, hash});
+  return false;
+}
+
+// How many events of the thread come before those last ones that only read.
+std::size_t Execution::FirstOfReads(std::size_t thread, std::size_t executed) const {
+  while (executed > 0 && graph_.At({static_cast<std::uint16_t>(thread), static_cast<std::uint16_t>(executed)}).kind ==
+                             EventKind::kRead) {
+    --executed;
+  }
+  return executed;
+}
+
+bool Execution::ReadsTheLast(const Event& read) const {
+  return graph_.ModificationIndex(read.reads_from) == graph_.Writes(read.location).size();
+}
+
+// Whether one of the reads that the thread goes round in could read something newer.
+bool Execution::ReadsSomethingOld(std::size_t thread) const {
+  const std::size_t size = graph_.Size(thread);
+  const Event& last = graph_.At({static_cast<std::uint16_t>(thread), static_cast<std::uint16_t>(size)});
+  for (std::size_t index = size - 1; index > FirstOfReads(thread, size); --index) {
+    const Event& read = graph_.At({static_cast<std::uint16_t>(thread), static_cast<std::uint16_t>(index)});
+    if (!ReadsTheLast(read)) {
+      return true;
+    }
+    if (read.location == last.location && read.place.line == last.place.line) {
+      break;
+    }
+  }
+  return false;
+}
+
+bool Execution::Finish() {
+  bool may_all_wait = true;
+  bool is_any_spinning = false;
+  std::string who;
+  for (std::size_t thread = 0; thread < machine_.thread_count(); ++thread) {
+    if (machine_.StateOf(thread) != Machine::ThreadState::kWaiting) {
+      continue;
+    }
+    const Event& event =
+        graph_.At({static_cast<std::uint16_t>(thread), static_cast<std::uint16_t>(graph_.Size(thread))});
+    if (event.is_spurious || !ReadsTheLast(event)) {
+      return false;
+    }
+    if (event.is_spinning && ReadsSomethingOld(thread)) {
+      return false;
+    }
+    if (!machine_.MayWaitForEver(thread)) {
+      may_all_wait = false;
+      is_any_spinning = is_any_spinning || event.is_spinning;
+      who += (who.empty() ? "" : ", ") + machine_.NameOfThread(thread) + " at " + event.place.Text();
+    }
+  }
+  if (!may_all_wait) {
+    machine_.Report(is_any_spinning ? Verdict::kLivelock : Verdict::kDeadlock,
+                    std::string(is_any_spinning ? "goes round for ever: " : "waits for ever: ") + who);
+    return true;
+  }
+  machine_.RunChecks();
+  return true;
+}
+
+}  // namespace holdfast::explore
