@@ -56,6 +56,14 @@ bool Arena::Owns(const void* address) const {
   return byte >= memory_ && byte < memory_ + kRegionSizeBytes * (kThreadsMax + 1);
 }
 
+std::optional<Arena::MemoryPlace> Arena::Find(std::uint64_t address) const {
+  const auto first = reinterpret_cast<std::uint64_t>(memory_);
+  if (address < first || address >= first + kRegionSizeBytes * (kThreadsMax + 1)) {
+    return std::nullopt;
+  }
+  return MemoryPlace{(address - first) / kRegionSizeBytes, (address - first) % kRegionSizeBytes};
+}
+
 bool Arena::Free(void* address) {
   Header* const header = static_cast<Header*>(address) - 1;
   if (header->state != kLive) {

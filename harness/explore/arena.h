@@ -6,7 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <string>
+#include <optional>
 
 #include "harness/explore/clock.h"
 
@@ -31,6 +31,13 @@ class Arena {
   void* Allocate(std::size_t size_bytes);
 
   bool Owns(const void* address) const;
+
+  // Whose memory an address is in, and how far from its beginning.
+  struct MemoryPlace {
+    std::size_t thread;
+    std::size_t offset;
+  };
+  std::optional<MemoryPlace> Find(std::uint64_t address) const;
 
   // False if it was freed before, or is no allocation.
   bool Free(void* address);

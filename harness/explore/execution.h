@@ -54,6 +54,11 @@ class Execution {
   // Whether the pending operation is a weak compare-exchange that would succeed with the option, and may yet fail.
   bool MayFailSpuriously(std::size_t thread, const Option& option) const;
 
+  // Whether the thread would wait if it took the option.
+  bool WouldWait(std::size_t thread, const Option& option) const {
+    return Evaluate(machine_.PendingOf(thread), option).is_waiting;
+  }
+
   // Adds the event. False if the graph is not consistent now: then nothing more can be done with this execution.
   // The thread has not run on: RunOn does that.
   bool Append(std::size_t thread, const Option& option, std::uint32_t stamp);

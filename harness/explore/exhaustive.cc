@@ -15,16 +15,16 @@ Certificate Exhaustive::Run(const SearchBounds& bounds, const Visit& visit) {
   do {
     const bool has_ended = Explore(item.get());
     const bool has_finding = execution_.finding().has_value();
+    const bool is_fault = has_finding && IsFault(execution_.finding()->verdict);
     if (item != nullptr) {
       spare_.push_back(std::move(item));
     }
     if (has_ended || has_finding) {
-      certificate_.executions += has_finding && !IsFault(execution_.finding()->verdict) ? 0 : 1;
+      certificate_.executions += has_finding && !is_fault ? 0 : 1;
       certificate_.faults += has_finding ? 1 : 0;
       if (!visit(execution_) || certificate_.faults >= bounds.faults_max ||
-          certificate_.executions >= bounds.executions_max ||
-          (has_finding && !IsFault(execution_.finding()->verdict))) {
-        certificate_.is_complete = items_.empty() && !has_finding;
+          certificate_.executions >= bounds.executions_max || (has_finding && !is_fault)) {
+        certificate_.is_complete = items_.empty() && (!has_finding || is_fault);
         return certificate_;
       }
     }

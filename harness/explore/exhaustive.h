@@ -35,8 +35,9 @@ struct SearchBounds {
 
 class Exhaustive {
  public:
-  // Called with each execution that came to an end, or with a finding; return false to stop.
-  using Visit = std::function<bool(const Execution&)>;
+  // Called with each execution that came to an end, or with a finding; returns false to stop. It may run the execution
+  // again.
+  using Visit = std::function<bool(Execution&)>;
 
   Exhaustive(Machine& machine, const Program& program, const Limits& limits);
 

@@ -1,0 +1,140 @@
+#include "harness/explore/random_search.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace holdfast::explore {
+
+RandomSearch::RandomSearch(Machine& machine, const Program& program, const Limits& limits, Strategy strategy,
+                           std::uint64_t seed)
+    : execution_(machine, program, limits), strategy_(strategy), seed_(seed) {}
+
+void RandomSearch::Draw(std::uint64_t number) {
+  RandomNumbers random(RandomNumbers(seed_).Next() ^ number);
+  execution_.Begin();
+  rests_until_.fill(0);
+  writes_ = 1;
+  steps_ = 0;
+  favourite_ = random.Below(std::max<std::size_t>(1, execution_.machine().thread_count()));
+  for (std::size_t thread = 0; thread < kThreadsMax; ++thread) {
+    priorities_[thread] = thread + kPriorityChanges;
+  }
+  for (std::size_t thread = execution_.machine().thread_count(); thread > 1; --thread) {
+    std::swap(priorities_[thread - 1], priorities_[random.Below(thread)]);
+  }
+  for (std::size_t& change : changes_) {
+    change = random.Below(steps_of_last_);
+  }
+  while (!execution_.finding()) {
+    Prepare();
+    if (runnable_count_ == 0) {
+      EndWithWaits();
+      break;
+    }
+    Step(PickThread(random), random);
+    ++steps_;
+  }
+  steps_of_last_ = std::max<std::size_t>(steps_, 1);
+}
+
+void RandomSearch::Prepare() {
+  runnable_count_ = 0;
+  for (std::size_t thread = 0; thread < execution_.machine().thread_count(); ++thread) {
+    if (CanGoOn(thread)) {
+      runnable_[runnable_count_++] = thread;
+    }
+  }
+}
+
+bool RandomSearch::CanGoOn(std::size_t thread) {
+  if (!execution_.IsRunnable(thread) || rests_until_[thread] == writes_) {
+    return false;
+  }
+  if (!execution_.machine().PendingOf(thread).waits) {
+    return true;
+  }
+  const std::vector<Option>& options = execution_.OptionsOf(thread, false);
+  return std::any_of(options.begin(), options.end(),
+                     [&](const Option& option) { return !execution_.WouldWait(thread, option); });
+}
+
+std::size_t RandomSearch::PickThread(RandomNumbers& random) {
+  const auto first = runnable_.begin();
+  const auto last = first + static_cast<std::ptrdiff_t>(runnable_count_);
+  const bool has_favourite = std::find(first, last, favourite_) != last;
+  switch (strategy_) {
+    case Strategy::kUniform:
+      break;
+    case Strategy::kPriorities: {
+      const std::size_t thread =
+          *std::max_element(first, last, [&](auto one, auto other) { return priorities_[one] < priorities_[other]; });
+      const auto change = std::find(changes_.begin(), changes_.end(), steps_);
+      if (change != changes_.end()) {
+        priorities_[thread] = static_cast<std::size_t>(change - changes_.begin());
+      }
+      return thread;
+    }
+    case Strategy::kBursts:
+      if (!has_favourite || random.Below(8) == 0) {
+        favourite_ = runnable_[random.Below(runnable_count_)];
+      }
+      return favourite_;
+    case Strategy::kStarvation:
+      if (has_favourite && runnable_count_ > 1 && random.Below(64) != 0) {
+        std::size_t index = random.Below(runnable_count_ - 1);
+        index += runnable_[index] >= favourite_ ? 1 : 0;
+        return runnable_[index];
+      }
+      break;
+  }
+  return runnable_[random.Below(runnable_count_)];
+}
+
+// The newest value half of the time: what goes wrong with it must not be crowded out by what goes wrong with others.
+std::size_t RandomSearch::PickOption(RandomNumbers& random, const std::vector<Option>& options) {
+  return options.size() == 1 || random.Below(2) == 0 ? 0 : random.Below(options.size());
+}
+
+bool RandomSearch::Step(std::size_t thread, RandomNumbers& random) {
+  options_ = execution_.OptionsOf(thread, false);
+  std::erase_if(options_, [&](const Option& option) { return execution_.WouldWait(thread, option); });
+  const std::uint32_t stamp = execution_.next_stamp();
+  execution_.set_next_stamp(stamp + 1);
+  bool spins = false;
+  while (!options_.empty()) {
+    const std::size_t pick = PickOption(random, options_);
+    const bool is_consistent = execution_.Append(thread, options_[pick], stamp);
+    if (execution_.finding()) {
+      return false;
+    }
+    const Event& event = execution_.graph().At(
+        {static_cast<std::uint16_t>(thread), static_cast<std::uint16_t>(execution_.graph().Size(thread))});
+    if (is_consistent && !event.is_spinning) {
+      writes_ += event.Writes() ? 1 : 0;
+      execution_.RunOn(thread);
+      return true;
+    }
+    spins = spins || event.is_spinning;
+    execution_.TakeBack(thread);
+    options_.erase(options_.begin() + static_cast<std::ptrdiff_t>(pick));
+  }
+  rests_until_[thread] = writes_;
+  return spins;
+}
+
+// Nothing can go on: what waits does so for good.
+void RandomSearch::EndWithWaits() {
+  for (std::size_t thread = 0; thread < execution_.machine().thread_count() && !execution_.finding(); ++thread) {
+    if (execution_.IsRunnable(thread)) {
+      const std::uint32_t stamp = execution_.next_stamp();
+      execution_.set_next_stamp(stamp + 1);
+      execution_.Append(thread, execution_.OptionsOf(thread, false).front(), stamp);
+      execution_.RunOn(thread);
+    }
+  }
+  if (!execution_.finding()) {
+    execution_.Finish();
+  }
+}
+
+}  // namespace holdfast::explore
