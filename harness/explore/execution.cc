@@ -32,6 +32,22 @@ void Execution::Restore(const Graph& graph, std::uint32_t next_stamp) {
   }
 }
 
+// Whether what the thread is about to do is what it did before.
+bool Execution::IsTheSame(std::size_t thread, const Event& event) const {
+  const Operation& operation = machine_.PendingOf(thread);
+  Option option;
+  option.reads_from = event.reads_from;
+  option.alternative = event.value_read;
+  option.fails_spuriously = event.is_spurious;
+  const bool has_location = event.Reads() || event.Writes();
+  if (has_location && operation.location != event.location) {
+    return false;
+  }
+  const Outcome outcome = Evaluate(operation, option);
+  return outcome.kind == event.kind && outcome.value_read == event.value_read &&
+         outcome.value_written == event.value_written;
+}
+
 // False if the thread has come as far as the graph, or has to wait for another to come to what it reads.
 bool Execution::RestoreNext(std::size_t thread) {
   const std::size_t executed = machine_.Executed(thread);
@@ -42,14 +58,7 @@ bool Execution::RestoreNext(std::size_t thread) {
   if (event.Reads() && machine_.Executed(event.reads_from.thread) < event.reads_from.index) {
     return false;
   }
-  Event again;
-  if (IsRunnable(thread)) {
-    again = Evaluate(
-        machine_.PendingOf(thread),
-        {.reads_from = event.reads_from, .alternative = event.value_read, .fails_spuriously = event.is_spurious});
-  }
-  if (!IsRunnable(thread) || again.kind != event.kind || again.location != event.location ||
-      again.value_read != event.value_read || again.value_written != event.value_written) {
+  if (!IsRunnable(thread) || !IsTheSame(thread, event)) {
     machine_.Report(Verdict::kNotDeterministic, "thread " + machine_.NameOfThread(thread) +
                                                     " did something else than before, given the same values (" +
                                                     event.place.Text() + "): it depends on addresses, time or chance");
@@ -67,42 +76,38 @@ bool Execution::RestoreNext(std::size_t thread) {
   return true;
 }
 
-Event Execution::Evaluate(const Operation& operation, const Option& option) const {
-  Event event;
-  event.kind = operation.kind;
-  event.order = limits_.sequential_consistency ? std::memory_order_seq_cst : operation.order;
-  event.location = operation.location;
-  event.place = operation.place;
-  if (operation.kind == EventKind::kChoice) {
-    event.value_read = option.alternative;
-    event.value_written = operation.operand;
-    return event;
+Execution::Outcome Execution::Evaluate(const Operation& operation, const Option& option) const {
+  Outcome outcome{.kind = operation.kind, .order = operation.order};
+  switch (operation.kind) {
+    case EventKind::kFence:
+      break;
+    case EventKind::kChoice:
+      outcome.value_read = option.alternative;
+      outcome.value_written = operation.operand;
+      break;
+    case EventKind::kWrite:
+      outcome.value_written = operation.operand;
+      break;
+    case EventKind::kRead:
+    case EventKind::kReadModifyWrite:
+      outcome.value_read = ValueOf(operation.location, option.reads_from);
+      if (operation.transform == nullptr) {
+        outcome.value_written = operation.operand;
+      } else if (option.fails_spuriously || !operation.transform(outcome.value_read, operation.operand,
+                                                                 operation.expected, &outcome.value_written)) {
+        outcome.kind = EventKind::kRead;
+        outcome.order = operation.failure_order;
+        outcome.is_waiting = operation.waits;
+      }
+      if (outcome.kind == EventKind::kRead) {
+        outcome.value_written = 0;
+      }
+      break;
   }
-  if (operation.kind == EventKind::kFence) {
-    return event;
+  if (limits_.sequential_consistency) {
+    outcome.order = std::memory_order_seq_cst;
   }
-  event.value_written = operation.operand;
-  if (operation.kind == EventKind::kWrite) {
-    return event;
-  }
-  event.reads_from = option.reads_from;
-  event.value_read = ValueOf(operation.location, option.reads_from);
-  if (operation.transform == nullptr) {
-    event.value_written = operation.kind == EventKind::kRead ? 0 : operation.operand;
-    return event;
-  }
-  if (!option.fails_spuriously &&
-      operation.transform(event.value_read, operation.operand, operation.expected, &event.value_written)) {
-    return event;
-  }
-  event.kind = EventKind::kRead;
-  event.value_written = 0;
-  event.is_spurious = option.fails_spuriously;
-  event.is_waiting = operation.waits;
-  if (!limits_.sequential_consistency) {
-    event.order = operation.failure_order;
-  }
-  return event;
+  return outcome;
 }
 
 const std::vector<Option>& Execution::OptionsOf(std::size_t thread, bool all) {
@@ -144,11 +149,11 @@ void Execution::AddReads(std::size_t thread, const Operation& operation, bool al
   for (std::size_t index = writes.size() + 1; index-- > first;) {
     const EventId write = index == 0 ? EventId{} : writes[index - 1];
     Option option{.reads_from = write, .after = index};
-    const Event event = Evaluate(operation, option);
-    if (event.is_waiting && index != writes.size()) {
+    const Outcome outcome = Evaluate(operation, option);
+    if (outcome.is_waiting && index != writes.size()) {
       continue;  // to wait with an old value says nothing that waiting with the newest one does not
     }
-    if (event.kind == EventKind::kReadModifyWrite) {
+    if (outcome.kind == EventKind::kReadModifyWrite) {
       option.breaks_atomicity = !graph_.ReadModifyWriteOf(operation.location, index).IsInitial();
     }
     if (all || !option.breaks_atomicity) {
@@ -167,12 +172,24 @@ bool Execution::MayFailSpuriously(std::size_t thread, const Option& option) cons
 }
 
 bool Execution::Append(std::size_t thread, const Option& option, std::uint32_t stamp) {
-  Event event = Evaluate(machine_.PendingOf(thread), option);
-  if (event.kind == EventKind::kRead && !event.is_waiting && Spins(thread, event)) {
+  const Operation& operation = machine_.PendingOf(thread);
+  const Outcome outcome = Evaluate(operation, option);
+  Event event;
+  event.kind = outcome.kind;
+  event.order = outcome.order;
+  event.is_waiting = outcome.is_waiting;
+  event.is_spurious = option.fails_spuriously;
+  event.location = operation.location;
+  event.place = operation.place;
+  event.reads_from = option.reads_from;
+  event.value_read = outcome.value_read;
+  event.value_written = outcome.value_written;
+  event.stamp = stamp;
+  if (event.kind == EventKind::kRead && !event.is_waiting && NoteLook(thread, graph_.Size(thread), event)) {
     event.is_waiting = event.is_spinning = true;
   }
   spurious_failures_ += event.is_spurious ? 1 : 0;
-  graph_.Add(thread, event, option.after, stamp);
+  graph_.Add(thread, event, option.after);
   if (graph_.Size(thread) > limits_.events_of_a_thread_max) {
     machine_.Report(Verdict::kTooManySteps, "thread " + machine_.NameOfThread(thread) + " has more than " +
                                                 std::to_string(limits_.events_of_a_thread_max) +
@@ -207,9 +224,7 @@ void Execution::RunOn(std::size_t thread) {
 }
 
 // A thread that reads what it read before, with nothing written in between and memory, stack and registers as they
-// were then, goes round in a loop; only a new value can end it.
-bool Execution::Spins(std::size_t thread, const Event& event) { return NoteLook(thread, graph_.Size(thread), event); }
-
+// were then, goes round in a loop; only a new value can end it. True if so.
 bool Execution::NoteLook(std::size_t thread, std::size_t executed, const Event& event) {
   bool repeats = false;
   std::size_t index = executed;

@@ -80,9 +80,18 @@ class Execution {
   }
 
  private:
-  Event Evaluate(const Operation& operation, const Option& option) const;
+  // What an operation would be with an option. Smaller than an event: each option is looked at this way.
+  struct Outcome {
+    EventKind kind;
+    bool is_waiting = false;
+    std::memory_order order;
+    std::uint64_t value_read = 0;
+    std::uint64_t value_written = 0;
+  };
+
+  Outcome Evaluate(const Operation& operation, const Option& option) const;
   bool RestoreNext(std::size_t thread);
-  bool Spins(std::size_t thread, const Event& event);
+  bool IsTheSame(std::size_t thread, const Event& event) const;
   bool NoteLook(std::size_t thread, std::size_t executed, const Event& event);
   std::size_t FirstOfReads(std::size_t thread, std::size_t executed) const;
   bool ReadsTheLast(const Event& read) const;

@@ -227,7 +227,7 @@ void Exhaustive::PostponeRevisit(const Item& item, EventId write) {
     }
     std::unique_ptr<Item> placed = NewItem();
     placed->graph = without;
-    placed->graph.Add(write.thread, event, after, event.stamp);
+    placed->graph.Add(write.thread, event, after);
     if (placed->graph.FirstReadable(item.thread, event.location) > after + 1) {
       spare_.push_back(std::move(placed));
       continue;

@@ -62,18 +62,20 @@ EventId Graph::ReadModifyWriteOf(std::uint16_t location, std::size_t modificatio
   return {};
 }
 
-EventId Graph::Add(std::size_t thread, const Event& given, std::size_t after, std::uint32_t stamp) {
+EventId Graph::Add(std::size_t thread, const Event& given, std::size_t after) {
   std::vector<Event>& events = threads_[thread];
   const EventId id{static_cast<std::uint16_t>(thread), static_cast<std::uint16_t>(events.size() + 1)};
-  Event event = given;
-  event.stamp = stamp;
-  if (!events.empty()) {
-    const Event& previous = events.back();
+  Event& event = events.emplace_back(given);
+  if (id.index > 1) {
+    const Event& previous = events[id.index - 2u];
     event.happens_before = previous.happens_before;
     event.causal = previous.causal;
     event.pending = previous.pending;
     event.release_fence = previous.release_fence;
+  } else {
+    event.happens_before = event.causal = event.pending = event.release_fence = Clock();
   }
+  event.message = Clock();
   event.happens_before.counts[thread] = event.causal.counts[thread] = id.index;
   // A read that waits has not happened yet: it orders nothing.
   if (event.is_waiting) {
@@ -110,7 +112,6 @@ EventId Graph::Add(std::size_t thread, const Event& given, std::size_t after, st
     LocationAt(event.location).accesses.push_back(id);
   }
   sequential_count_ += event.IsSequentiallyConsistent() && event.kind != EventKind::kChoice ? 1 : 0;
-  events.push_back(event);
   return id;
 }
 

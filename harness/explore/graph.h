@@ -71,9 +71,9 @@ class Graph {
   // The read-modify-write that reads from a write, if there is one. Its id is initial if not.
   EventId ReadModifyWriteOf(std::uint16_t location, std::size_t modification_index) const;
 
-  // Adds an event at the end of a thread, with all of it but index, stamp and clocks filled in; a write goes into the
-  // order of its location right after the one of index `after`.
-  EventId Add(std::size_t thread, const Event& event, std::size_t after, std::uint32_t stamp);
+  // Adds an event at the end of a thread, with all of it but clocks and modification index filled in; a write goes into
+  // the order of its location right after the one of index `after`.
+  EventId Add(std::size_t thread, const Event& event, std::size_t after);
 
   // Keeps so many events of each thread. REQUIRES: nothing kept reads from what goes.
   void Truncate(const std::array<std::size_t, kThreadsMax>& sizes);
