@@ -7,7 +7,16 @@ import os
 import traceback
 from collections.abc import Mapping, Sequence
 
-from harness.cli import doctor, fuzz_command, list_command, options, run_command, selftest, sweep_command
+from harness.cli import (
+    doctor,
+    explore_command,
+    fuzz_command,
+    list_command,
+    options,
+    run_command,
+    selftest,
+    sweep_command,
+)
 from harness.cli.bazel_environment import BazelEnvironment, read_bazel_environment
 from harness.cli.options import Invocation
 from harness.cli.problems import Problem, UsageError, nearest
@@ -86,6 +95,8 @@ def _run_command(
         return list_command.run(invocation, environment, console.out)
     if invocation.command == "doctor":
         return doctor.run(invocation, environment, console.out)
+    if invocation.command == "explore":
+        return explore_command.run(invocation, environment, bazel, console)
     session = open_session(invocation, environment, bazel, console)
     if invocation.command == "selftest":
         return selftest.run(session)

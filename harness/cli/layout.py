@@ -14,6 +14,7 @@ from harness.cli.problems import HarnessError
 
 SCENARIO_RUNNER = "scenarios/scenario_runner"
 FUZZ_RUNNER = "scenarios/fuzz/fuzz_runner"
+EXPLORE_RUNNER = "scenarios/explore/explore_runner"
 FUZZ_CORPUS = "scenarios/fuzz/corpus"
 BEHAVIOURS = "scenarios/behaviours.tsv"
 TESTS_COVER = "tests/covers.tsv"

@@ -64,6 +64,7 @@ COMMANDS = (
         "[SUITE | SCENARIO-GLOB ...]",
         "fail the 1st, 2nd, 3rd ... call of every site within an operation (default: the suite sweep)",
     ),
+    Command("explore", "[PROGRAM-GLOB ...]", "interleavings of the lock-free code under the C++11 memory model"),
     Command("fuzz", "", "random sequences of operations with faults against the reference model, shrunk on failure"),
     Command("selftest", "[BUG-GLOB ...]", "every seeded bug against the scenarios that claim it"),
     Command("doctor", "", "what this machine has, and what each missing thing switches off"),
@@ -103,6 +104,46 @@ OPTIONS = (
         "instead of drawing sequences, take the one in this file again",
         repeats=True,
     ),
+    Option(
+        "--replay",
+        ("explore",),
+        "SCHEDULE",
+        values.parse_text,
+        "instead of searching, take the one execution of this schedule again",
+    ),
+    Option(
+        "--search",
+        ("explore",),
+        "|".join(values.SEARCHES),
+        values.parse_search,
+        "visit every execution, or draw them at random, for as long as the time lasts",
+        default="exhaustive",
+    ),
+    Option(
+        "--memory-model",
+        ("explore",),
+        "|".join(values.MEMORY_MODELS),
+        values.parse_memory_model,
+        "C++11's as repaired, or sequential consistency",
+        default="rc11",
+    ),
+    Option("--max-executions", ("explore",), "N", values.parse_positive, "stop after so many executions of a program"),
+    Option(
+        "--max-steps",
+        ("explore",),
+        "N",
+        values.parse_positive,
+        "a thread with more operations than this is taken for a loop without a bound",
+        default=2000,
+    ),
+    Option(
+        "--spurious-failures",
+        ("explore",),
+        "N",
+        values.parse_count,
+        "how many weak compare-exchanges of an execution may fail without a reason",
+        default=1,
+    ),
     _flag("--corpus", ("fuzz",), "instead of drawing sequences, take those again that once found something"),
     _flag("--keep-going", ("fuzz",), "go on after a finding until the time is over"),
     Option(
@@ -113,6 +154,7 @@ OPTIONS = (
         "0x hexadecimal, decimal, or a 40-digit hash (default: a fresh one)",
         variable="HOLDFAST_SEED",
     ),
+    Option("--seed", ("explore",), "SEED", parse_seed, "of a random search (default: 1)"),
     Option("--runs", ("run", "selftest"), "N", values.parse_positive, "how often each case runs", default=1),
     Option(
         "--runs", ("fuzz",), "N", values.parse_positive, "parts of the time, or replays of each sequence", default=1
@@ -127,6 +169,9 @@ OPTIONS = (
     ),
     Option("--max-total-time", CASES, "TIME", values.parse_duration, "stop starting cases after this long"),
     Option("--max-total-time", ("fuzz",), "TIME", values.parse_duration, "how long to draw sequences (default: 60s)"),
+    Option(
+        "--max-total-time", ("explore",), "TIME", values.parse_duration, "how long to explore a program (default: 60s)"
+    ),
     Option("--timeout", CASES, "TIME", values.parse_duration, "time limit of a case (default: the scenario's own)"),
     Option("--timeout", ("fuzz",), "TIME", values.parse_duration, "time limit of one sequence (default: 20s)"),
     Option(
@@ -137,7 +182,7 @@ OPTIONS = (
         "memory limit of a case's processes together",
         default=2048,
     ),
-    Option("--jobs", RUNNING, "N", values.parse_positive, "cases at a time"),
+    Option("--jobs", (*RUNNING, "explore"), "N", values.parse_positive, "cases at a time"),
     Option(
         "--filter",
         SELECTING,
@@ -166,18 +211,19 @@ OPTIONS = (
     ),
     Option(
         "--report",
-        RUNNING,
+        (*RUNNING, "explore"),
         "FORMAT:PATH",
         values.parse_report,
         "write a report: " + ", ".join(values.WRITTEN_FORMATS) + "; - is the standard output",
         repeats=True,
     ),
     _flag("--list", ("run",), "print the names of the selected cases and run none"),
+    _flag("--list", ("explore",), "print the names of the selected programs and explore none"),
     _flag("--coverage", ("list",), "each behaviour, and the scenarios and tests that cover it"),
     _flag("--json", ("list", "doctor"), "print JSON"),
     Option(
         "--color",
-        (*SELECTING, "fuzz", "doctor"),
+        (*SELECTING, "explore", "fuzz", "doctor"),
         "auto|yes|no",
         values.parse_color,
         "colour of the tables",

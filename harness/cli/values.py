@@ -15,6 +15,9 @@ _UNIT_SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3
 WRITTEN_FORMATS = ("json", "junit")
 LATER_FORMATS = ("sarif", "markdown", "html", "trace", "jsonl", "tap")
 
+SEARCHES = ("exhaustive", "uniform", "priorities", "bursts", "starvation")
+MEMORY_MODELS = ("rc11", "sc")
+
 
 class ReportTarget(NamedTuple):
     format: str
@@ -70,8 +73,20 @@ def parse_exit_code(text: str) -> int:
 
 
 def parse_color(text: str) -> str:
-    if text not in ("auto", "yes", "no"):
-        raise ValueError(f"{text!r} is none of auto, yes, no")
+    return _parse_one_of(text, ("auto", "yes", "no"))
+
+
+def parse_search(text: str) -> str:
+    return _parse_one_of(text, SEARCHES)
+
+
+def parse_memory_model(text: str) -> str:
+    return _parse_one_of(text, MEMORY_MODELS)
+
+
+def _parse_one_of(text: str, known: tuple[str, ...]) -> str:
+    if text not in known:
+        raise ValueError(f"{text!r} is none of {', '.join(known)}")
     return text
 
 

@@ -4,9 +4,12 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "harness/explore/verdict.h"
 
 namespace holdfast::explore {
 
@@ -54,6 +57,7 @@ struct Program {
   std::string name;     // as the command line has it: "queue.two-producers"
   std::string summary;  // one line
   std::function<void(Threads&)> set_up;
+  std::optional<Verdict> expected;  // of a specimen: what has to be found
 };
 
 }  // namespace holdfast::explore
