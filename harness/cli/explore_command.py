@@ -70,6 +70,11 @@ def run(invocation: Invocation, environment: Mapping[str, str], bazel: BazelEnvi
     replay = invocation["--replay"]
     if replay and len(programs) != 1:
         raise UsageError(f"--replay takes one program again, and {len(programs)} are named")
+    if invocation["--search"] == "exhaustive" and invocation["--max-preemptions"] is not None:
+        raise UsageError(
+            "--max-preemptions is for random searches: an exhaustive one reaches executions within the bound through "
+            "others that are not, and would leave them out"
+        )
     reports = ReportFiles(invocation["--report"])
     started, began = datetime.datetime.now(datetime.UTC), time.monotonic()
     head = f"holdfast {VERSION}, seed {format_seed(_seed(invocation))}, {_search_text(invocation)}"
@@ -161,6 +166,8 @@ def _arguments(invocation: Invocation) -> list[str]:
     ]
     if invocation["--max-executions"]:
         arguments.append(f"--executions={invocation['--max-executions']}")
+    if invocation["--max-preemptions"] is not None:
+        arguments.append(f"--preemptions={invocation['--max-preemptions']}")
     if invocation["--replay"]:
         arguments.append(f"--replay={invocation['--replay']}")
     return arguments

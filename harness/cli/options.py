@@ -129,6 +129,13 @@ OPTIONS = (
     ),
     Option("--max-executions", ("explore",), "N", values.parse_positive, "stop after so many executions of a program"),
     Option(
+        "--max-preemptions",
+        ("explore",),
+        "N",
+        values.parse_count,
+        "of a random search: how often a thread that could go on may be made to wait",
+    ),
+    Option(
         "--max-steps",
         ("explore",),
         "N",

@@ -15,7 +15,7 @@ _UNIT_SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3
 WRITTEN_FORMATS = ("json", "junit")
 LATER_FORMATS = ("sarif", "markdown", "html", "trace", "jsonl", "tap")
 
-SEARCHES = ("exhaustive", "uniform", "priorities", "bursts", "starvation")
+SEARCHES = ("exhaustive", "random", "pct", "bursts", "starvation")
 MEMORY_MODELS = ("rc11", "sc")
 
 

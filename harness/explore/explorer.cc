@@ -101,7 +101,7 @@ void SearchAll(Machine& machine, const Program& program, const ExploreOptions& o
 
 void SearchAtRandom(Machine& machine, const Program& program, const ExploreOptions& options, Deadline& deadline,
                     Exploration& result) {
-  RandomSearch search(machine, program, options.limits, *options.strategy, options.seed);
+  RandomSearch search(machine, program, options.limits, *options.strategy, options.seed, options.preemptions_max);
   std::uint64_t after_finding = 0;
   for (std::uint64_t number = 0; number < options.executions_max; ++number) {
     search.Draw(number);

@@ -6,8 +6,8 @@
 namespace holdfast::explore {
 
 RandomSearch::RandomSearch(Machine& machine, const Program& program, const Limits& limits, Strategy strategy,
-                           std::uint64_t seed)
-    : execution_(machine, program, limits), strategy_(strategy), seed_(seed) {}
+                           std::uint64_t seed, std::uint64_t preemptions_max)
+    : execution_(machine, program, limits), strategy_(strategy), seed_(seed), preemptions_max_(preemptions_max) {}
 
 void RandomSearch::Draw(std::uint64_t number) {
   RandomNumbers random(RandomNumbers(seed_).Next() ^ number);
@@ -15,6 +15,8 @@ void RandomSearch::Draw(std::uint64_t number) {
   rests_until_.fill(0);
   writes_ = 1;
   steps_ = 0;
+  preemptions_ = 0;
+  last_ = kThreadsMax;
   favourite_ = random.Below(std::max<std::size_t>(1, execution_.machine().thread_count()));
   for (std::size_t thread = 0; thread < kThreadsMax; ++thread) {
     priorities_[thread] = thread + kPriorityChanges;
@@ -59,13 +61,24 @@ bool RandomSearch::CanGoOn(std::size_t thread) {
 }
 
 std::size_t RandomSearch::PickThread(RandomNumbers& random) {
+  const auto last = runnable_.begin() + static_cast<std::ptrdiff_t>(runnable_count_);
+  const bool could_go_on = std::find(runnable_.begin(), last, last_) != last;
+  std::size_t thread = PickByStrategy(random);
+  if (could_go_on && thread != last_ && ++preemptions_ > preemptions_max_) {
+    thread = last_;
+  }
+  last_ = thread;
+  return thread;
+}
+
+std::size_t RandomSearch::PickByStrategy(RandomNumbers& random) {
   const auto first = runnable_.begin();
   const auto last = first + static_cast<std::ptrdiff_t>(runnable_count_);
   const bool has_favourite = std::find(first, last, favourite_) != last;
   switch (strategy_) {
-    case Strategy::kUniform:
+    case Strategy::kRandom:
       break;
-    case Strategy::kPriorities: {
+    case Strategy::kPct: {
       const std::size_t thread =
           *std::max_element(first, last, [&](auto one, auto other) { return priorities_[one] < priorities_[other]; });
       const auto change = std::find(changes_.begin(), changes_.end(), steps_);

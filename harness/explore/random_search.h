@@ -16,8 +16,8 @@
 namespace holdfast::explore {
 
 enum class Strategy : std::uint8_t {
-  kUniform,     // each step any thread, all equally likely
-  kPriorities,  // the thread of the highest priority, which at a few steps becomes the lowest (PCT)
+  kRandom,      // each step any thread, all equally likely
+  kPct,         // the thread of the highest priority, which at a few steps becomes the lowest (PCT)
   kBursts,      // one thread for a while, then another
   kStarvation,  // one thread only when no other can go on, or once in a long while
 };
@@ -43,7 +43,8 @@ class RandomNumbers {
 
 class RandomSearch {
  public:
-  RandomSearch(Machine& machine, const Program& program, const Limits& limits, Strategy strategy, std::uint64_t seed);
+  RandomSearch(Machine& machine, const Program& program, const Limits& limits, Strategy strategy, std::uint64_t seed,
+               std::uint64_t preemptions_max = UINT64_MAX);
 
   // Draws the execution of this number, to its end. The result is there until the next one.
   void Draw(std::uint64_t number);
@@ -56,6 +57,7 @@ class RandomSearch {
 
   void Prepare();
   std::size_t PickThread(RandomNumbers& random);
+  std::size_t PickByStrategy(RandomNumbers& random);
   std::size_t PickOption(RandomNumbers& random, const std::vector<Option>& options);
   bool Step(std::size_t thread, RandomNumbers& random);
   void EndWithWaits();
@@ -64,6 +66,9 @@ class RandomSearch {
   Execution execution_;
   const Strategy strategy_;
   const std::uint64_t seed_;
+  const std::uint64_t preemptions_max_;  // how often a thread that could go on may have to wait for another
+  std::uint64_t preemptions_ = 0;
+  std::size_t last_ = 0;
 
   std::array<std::size_t, kThreadsMax> runnable_{};
   std::size_t runnable_count_ = 0;

@@ -21,12 +21,13 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr char kUsage[] =
-    "usage: --list | --program=NAME [--search=exhaustive|uniform|priorities|bursts|starvation] [--model=rc11|sc]\n"
-    "       [--seed=N] [--executions=N] [--milliseconds=N] [--events=N] [--spurious-failures=N] [--replay=SCHEDULE]\n";
+    "usage: --list | --program=NAME [--search=exhaustive|random|pct|bursts|starvation] [--model=rc11|sc]\n"
+    "       [--seed=N] [--executions=N] [--milliseconds=N] [--events=N] [--preemptions=N] [--spurious-failures=N] "
+    "[--replay=SCHEDULE]\n";
 
 const std::map<std::string_view, Strategy>& Strategies() {
-  static const std::map<std::string_view, Strategy> kStrategies{{"uniform", Strategy::kUniform},
-                                                                {"priorities", Strategy::kPriorities},
+  static const std::map<std::string_view, Strategy> kStrategies{{"random", Strategy::kRandom},
+                                                                {"pct", Strategy::kPct},
                                                                 {"bursts", Strategy::kBursts},
                                                                 {"starvation", Strategy::kStarvation}};
   return kStrategies;
@@ -75,6 +76,8 @@ void ReadOption(Arguments& arguments, const std::string& name, const std::string
       options.executions_max = number;
     } else if (name == "milliseconds") {
       options.time_max = std::chrono::milliseconds(number);
+    } else if (name == "preemptions") {
+      options.preemptions_max = number;
     } else if (name == "events") {
       options.limits.events_of_a_thread_max = std::min<std::uint64_t>(number, UINT16_MAX - 1);
     } else {
@@ -93,6 +96,7 @@ Arguments ReadArguments(int count, char** words) {
                                     {"executions", required_argument, nullptr, 0},
                                     {"milliseconds", required_argument, nullptr, 0},
                                     {"events", required_argument, nullptr, 0},
+                                    {"preemptions", required_argument, nullptr, 0},
                                     {"spurious-failures", required_argument, nullptr, 0},
                                     {nullptr, 0, nullptr, 0}};
   Arguments arguments;
