@@ -212,6 +212,8 @@ void Execution::TakeBack(std::size_t thread) {
   spurious_failures_ -= graph_.At(last).is_spurious ? 1 : 0;
   --sizes[thread];
   graph_.Truncate(sizes);
+  // Else the next try at this step would meet the look of this one and take it for an earlier round of a loop.
+  std::erase_if(looks_[thread], [&](const Look& look) { return look.index >= sizes[thread]; });
 }
 
 void Execution::RunOn(std::size_t thread) {
