@@ -4,9 +4,12 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "harness/explore/verdict.h"
 
 namespace holdfast::explore {
 
@@ -54,6 +57,7 @@ struct Program {
   std::string name;     // as the command line has it: "queue.two-producers"
   std::string summary;  // one line
   std::function<void(Threads&)> set_up;
+  std::optional<Verdict> expected = std::nullopt;  // of a specimen, which must fail in just this way
 };
 
 }  // namespace holdfast::explore

@@ -171,13 +171,9 @@ bool DeferredCleanup::HasWork() const noexcept {
   return parts != nullptr && parts->queue.HasWork();
 }
 
-void DeferredCleanup::CountReleasedDirectly() noexcept {
-  released_directly_.Add(1);
-}
+void DeferredCleanup::CountReleasedDirectly() noexcept { released_directly_.Add(1); }
 
-std::uint64_t DeferredCleanup::ReleasedDirectly() const noexcept {
-  return released_directly_.Get();
-}
+std::uint64_t DeferredCleanup::ReleasedDirectly() const noexcept { return released_directly_.Get(); }
 
 CleanupCounters DeferredCleanup::Counters() const noexcept {
   const Parts* parts = parts_.Get();
