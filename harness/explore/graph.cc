@@ -26,15 +26,17 @@ const Clock& Graph::HappensBefore(std::size_t thread) const {
   return threads_[thread].empty() ? kNothing : threads_[thread].back().happens_before;
 }
 
+// Makes nothing: a thread under exploration may be the one that asks, and its memory is the arena's.
 const Graph::Location& Graph::LocationAt(std::uint16_t location) const {
+  static const Location kUntouched;
+  return location < locations_.size() ? locations_[location] : kUntouched;
+}
+
+Graph::Location& Graph::LocationAt(std::uint16_t location) {
   if (location >= locations_.size()) {
     locations_.resize(location + std::size_t{1});
   }
   return locations_[location];
-}
-
-Graph::Location& Graph::LocationAt(std::uint16_t location) {
-  return const_cast<Location&>(static_cast<const Graph*>(this)->LocationAt(location));
 }
 
 // Coherence: whatever happens before the next event and writes the location or read a write of it is not older.

@@ -105,7 +105,7 @@ class Graph {
   bool AnyPair(Predicate predicate) const;
 
   std::array<std::vector<Event>, kThreadsMax> threads_;
-  mutable std::vector<Location> locations_;
+  std::vector<Location> locations_;
   std::size_t sequential_count_ = 0;
 };
 
