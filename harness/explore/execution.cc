@@ -1,6 +1,7 @@
 #include "harness/explore/execution.h"
 
 #include <string>
+#include <string_view>
 
 namespace holdfast::explore {
 
@@ -76,6 +77,22 @@ bool Execution::RestoreNext(std::size_t thread) {
   return true;
 }
 
+// The order that an operation has in this search.
+std::memory_order Execution::OrderOf(std::memory_order order, const harness::SourcePlace& place) const {
+  if (limits_.sequential_consistency) {
+    return std::memory_order_seq_cst;
+  }
+  const std::optional<Weakening>& weakening = limits_.weakening;
+  if (weakening && weakening->line == place.line && weakening->from == order) {
+    const std::string_view file = place.file;
+    const std::string_view end = weakening->file;
+    if (file.size() >= end.size() && file.substr(file.size() - end.size()) == end) {
+      return weakening->to;
+    }
+  }
+  return order;
+}
+
 Execution::Outcome Execution::Evaluate(const Operation& operation, const Option& option) const {
   Outcome outcome{.kind = operation.kind, .order = operation.order};
   switch (operation.kind) {
@@ -104,9 +121,7 @@ Execution::Outcome Execution::Evaluate(const Operation& operation, const Option&
       }
       break;
   }
-  if (limits_.sequential_consistency) {
-    outcome.order = std::memory_order_seq_cst;
-  }
+  outcome.order = OrderOf(outcome.order, operation.place);
   return outcome;
 }
 

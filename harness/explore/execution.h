@@ -3,7 +3,10 @@
 #define HOLDFAST_HARNESS_EXPLORE_EXECUTION_H_
 
 #include <array>
+#include <atomic>
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "harness/explore/graph.h"
@@ -22,10 +25,19 @@ struct Option {
   bool breaks_atomicity = false;
 };
 
+// One memory order of the code under exploration taken as a weaker one, without compiling it anew.
+struct Weakening {
+  std::string file;  // as places have it, or the end of it
+  unsigned line = 0;
+  std::memory_order from = std::memory_order_seq_cst;  // which of the orders that are named on the line
+  std::memory_order to = std::memory_order_relaxed;
+};
+
 struct Limits {
   std::size_t events_of_a_thread_max = 2000;
   std::size_t spurious_failures_max = 1;
   bool sequential_consistency = false;  // every access as if it were seq_cst
+  std::optional<Weakening> weakening;
 };
 
 class Execution {
@@ -89,6 +101,7 @@ class Execution {
     std::uint64_t value_written = 0;
   };
 
+  std::memory_order OrderOf(std::memory_order order, const harness::SourcePlace& place) const;
   Outcome Evaluate(const Operation& operation, const Option& option) const;
   bool RestoreNext(std::size_t thread);
   bool IsTheSame(std::size_t thread, const Event& event) const;

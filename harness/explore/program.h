@@ -57,7 +57,7 @@ struct Program {
   std::string name;     // as the command line has it: "queue.two-producers"
   std::string summary;  // one line
   std::function<void(Threads&)> set_up;
-  std::optional<Verdict> expected;  // of a specimen: what has to be found
+  std::optional<Verdict> expected = std::nullopt;  // of a specimen, which must fail in just this way
 };
 
 }  // namespace holdfast::explore

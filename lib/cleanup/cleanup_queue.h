@@ -48,17 +48,24 @@ class BatchScope {
   virtual void AfterBatch() noexcept = 0;
 };
 
-// Thread safety: all members from any thread, except that Shutdown must not be called from inside a release.
-template <typename Atomics>
-class CleanupQueue {
- public:
-  using Item = CleanupItem<Atomics>;
-
+// The bounds that ship. An explorer of interleavings gives its own, so that what happens at a bound happens in small
+// programs too.
+struct CleanupLimits {
   // How many payloads one drain releases before it lets the host go on and asks for another wakeup.
   static constexpr std::size_t kBatchItemsMax = 1024;
 
   // How many drains shutdown makes before it closes the gate whatever is left.
   static constexpr std::size_t kShutdownDrainsMax = 1024;
+};
+
+// Thread safety: all members from any thread, except that Shutdown must not be called from inside a release.
+template <typename Atomics, typename Limits = CleanupLimits>
+class CleanupQueue {
+ public:
+  using Item = CleanupItem<Atomics>;
+
+  static constexpr std::size_t kBatchItemsMax = Limits::kBatchItemsMax;
+  static constexpr std::size_t kShutdownDrainsMax = Limits::kShutdownDrainsMax;
 
   // What is told that a wakeup was refused: as a Wakeup's Request, it must not block, allocate or lock.
   struct RefusalFunction {

@@ -118,23 +118,23 @@ void DeferredCleanup::Start(std::unique_ptr<Wakeup> wakeup, const CleanupOptions
   if (IsRunning()) {
     throw std::logic_error("DeferredCleanup::Start: the cleanup of this process is running already");
   }
-  Parts* const previous = parts_.load(std::memory_order_acquire);
-  parts_.store(new Parts(std::move(wakeup), options, previous), std::memory_order_release);
+  Parts* const previous = parts_.Get();
+  parts_.Publish(new Parts(std::move(wakeup), options, previous));
 }
 
 bool DeferredCleanup::IsRunning() const noexcept {
-  const Parts* parts = parts_.load(std::memory_order_acquire);
+  const Parts* parts = parts_.Get();
   return parts != nullptr && !parts->queue.IsShutDown();
 }
 
 void DeferredCleanup::RequireStarted() const {
-  if (parts_.load(std::memory_order_acquire) == nullptr) {
+  if (parts_.Get() == nullptr) {
     throw std::logic_error("the deferred cleanup was not started: call DeferredCleanup::Start before making graphs");
   }
 }
 
 void DeferredCleanup::OnSafeEntry() noexcept {
-  Parts* parts = parts_.load(std::memory_order_acquire);
+  Parts* parts = parts_.Get();
   if (parts == nullptr || !parts->queue.HasWork()) {
     return;
   }
@@ -145,13 +145,13 @@ void DeferredCleanup::OnSafeEntry() noexcept {
 }
 
 void DeferredCleanup::Drain() noexcept {
-  if (Parts* parts = parts_.load(std::memory_order_acquire)) {
+  if (Parts* parts = parts_.Get()) {
     parts->queue.Drain();
   }
 }
 
 bool DeferredCleanup::Shutdown() noexcept {
-  Parts* parts = parts_.load(std::memory_order_acquire);
+  Parts* parts = parts_.Get();
   if (parts == nullptr || inside_batch || !parts->queue.Shutdown()) {
     return false;
   }
@@ -161,27 +161,22 @@ bool DeferredCleanup::Shutdown() noexcept {
 }
 
 void DeferredCleanup::AbandonInForkedChild() noexcept {
-  if (Parts* parts = parts_.load(std::memory_order_acquire)) {
+  if (Parts* parts = parts_.Get()) {
     parts->queue.Abandon();
   }
 }
 
 bool DeferredCleanup::HasWork() const noexcept {
-  const Parts* parts = parts_.load(std::memory_order_acquire);
+  const Parts* parts = parts_.Get();
   return parts != nullptr && parts->queue.HasWork();
 }
 
-void DeferredCleanup::CountReleasedDirectly() noexcept {
-  // Memory ordering: relaxed, a statistic that orders nothing.
-  released_directly_.fetch_add(1, std::memory_order_relaxed);
-}
+void DeferredCleanup::CountReleasedDirectly() noexcept { released_directly_.Add(1); }
 
-std::uint64_t DeferredCleanup::ReleasedDirectly() const noexcept {
-  return released_directly_.load(std::memory_order_relaxed);
-}
+std::uint64_t DeferredCleanup::ReleasedDirectly() const noexcept { return released_directly_.Get(); }
 
 CleanupCounters DeferredCleanup::Counters() const noexcept {
-  const Parts* parts = parts_.load(std::memory_order_acquire);
+  const Parts* parts = parts_.Get();
   return parts != nullptr ? parts->queue.Counters() : CleanupCounters{};
 }
 
@@ -193,7 +188,7 @@ void DeferredCleanup::OnUserObjectDestroyed(void* payload) noexcept {
 
 Payload::Payload(ReleaseFunction release_function) noexcept
     : Item(release_function), queue([] {
-        DeferredCleanup::Parts* parts = DeferredCleanup::Process().parts_.load(std::memory_order_acquire);
+        DeferredCleanup::Parts* parts = DeferredCleanup::Process().parts_.Get();
         return parts != nullptr ? &parts->queue : nullptr;
       }()) {}
 

@@ -5,12 +5,12 @@
 #ifndef HOLDFAST_LIB_CLEANUP_DEFERRED_CLEANUP_H_
 #define HOLDFAST_LIB_CLEANUP_DEFERRED_CLEANUP_H_
 
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
 
 #include "lib/cleanup/cleanup_queue.h"
+#include "lib/cleanup/published.h"
 #include "lib/cleanup/retry_thread.h"
 #include "lib/cleanup/standard_atomics.h"
 #include "lib/cleanup/wakeup.h"
@@ -90,10 +90,9 @@ class DeferredCleanup {
   ~DeferredCleanup() = delete;
 
   // Set by Start, never freed: a callback may come at any time.
-  // Memory ordering: release in Start, acquire everywhere: who sees the pointer sees the queue whole.
-  std::atomic<Parts*> parts_{nullptr};
+  Published<StandardAtomics, Parts> parts_;
 
-  std::atomic<std::uint64_t> released_directly_{0};
+  StandardAtomics::Counter released_directly_;
 };
 
 }  // namespace holdfast::cleanup

@@ -2,11 +2,11 @@
 #ifndef HOLDFAST_LIB_CLEANUP_RETRY_THREAD_H_
 #define HOLDFAST_LIB_CLEANUP_RETRY_THREAD_H_
 
-#include <atomic>
 #include <chrono>
 #include <functional>
 #include <thread>
 
+#include "lib/cleanup/retry_loop.h"
 #include "lib/cleanup/standard_atomics.h"
 
 namespace holdfast::cleanup {
@@ -25,19 +25,14 @@ class RetryThread {
   RetryThread& operator=(const RetryThread&) = delete;
 
   // Thread safety: from any thread, driver callbacks included: posts a semaphore, nothing else.
-  void Alert() noexcept { alerts_.Release(); }
+  void Alert() noexcept { loop_.Alert(); }
 
   // Ends the thread and waits for it. Later alerts do nothing.
   void Stop() noexcept;
 
  private:
-  void Run() noexcept;
-
   const std::function<bool()> retry_;
-  StandardAtomics::Semaphore alerts_;
-  // Apart from the alerts: an attempt that is refused alerts again, and must not cut the pause after it short.
-  StandardAtomics::Semaphore stop_;
-  std::atomic<bool> stopping_{false};
+  RetryLoop<StandardAtomics> loop_;
   std::thread thread_;
 };
 

@@ -5,11 +5,11 @@ namespace holdfast::cleanup {
 WorkerWakeup::~WorkerWakeup() { WorkerWakeup::Stop(); }
 
 void WorkerWakeup::Start(DrainFunction drain) {
-  thread_ = std::thread([this, drain] { Run(drain); });
+  thread_ = std::thread([this, drain] { loop_.Run(drain); });
 }
 
 bool WorkerWakeup::Request() noexcept {
-  requests_.Release();
+  loop_.Request();
   return true;
 }
 
@@ -17,21 +17,8 @@ void WorkerWakeup::Stop() noexcept {
   if (!thread_.joinable()) {
     return;
   }
-  // Memory ordering: release, paired with the acquire in Run. The post alone would order them too; the pair keeps
-  // that from depending on how the semaphore is made.
-  stopping_.store(true, std::memory_order_release);
-  requests_.Release();
+  loop_.RequestStop();
   thread_.join();
-}
-
-void WorkerWakeup::Run(DrainFunction drain) noexcept {
-  while (true) {
-    requests_.Acquire();
-    if (stopping_.load(std::memory_order_acquire)) {
-      return;
-    }
-    drain();
-  }
 }
 
 void PendingCallWakeup::Start(DrainFunction drain) { drain_ = drain; }

@@ -2,11 +2,11 @@
 #ifndef HOLDFAST_LIB_CLEANUP_WAKEUPS_H_
 #define HOLDFAST_LIB_CLEANUP_WAKEUPS_H_
 
-#include <atomic>
 #include <thread>
 
 #include "lib/cleanup/standard_atomics.h"
 #include "lib/cleanup/wakeup.h"
+#include "lib/cleanup/worker_loop.h"
 
 namespace holdfast::cleanup {
 
@@ -27,10 +27,7 @@ class WorkerWakeup : public Wakeup {
   void Stop() noexcept override;
 
  private:
-  void Run(DrainFunction drain) noexcept;
-
-  StandardAtomics::Semaphore requests_;
-  std::atomic<bool> stopping_{false};
+  WorkerLoop<StandardAtomics> loop_;
   std::thread thread_;
 };
 

@@ -10,19 +10,38 @@
 
 namespace holdfast::handles {
 
+// What the registry is written against, as the program ships with it. An explorer of interleavings has its own.
+struct StandardConcurrency {
+  using Mutex = std::mutex;
+
+  template <typename T>
+  using Shared = std::shared_ptr<T>;
+
+  template <typename T>
+  using Weak = std::weak_ptr<T>;
+
+  // An ordinary variable; an explorer checks it for races.
+  template <typename T>
+  using Plain = T;
+};
+
 // Keeps nothing alive. CUDA gives a raw value out again as soon as its object is gone, to whichever thread asks next:
 // the younger object's entry then replaces the older one's, and an object takes out no entry but its own.
 //
 // `Object` has raw(), which never changes.
 //
 // Thread safety: all members from any thread. The lock is held for the look-up alone; no handle is dropped under it.
-template <typename Object>
+template <typename Object, typename Concurrency = StandardConcurrency>
 class HandleRegistry {
  public:
   using Raw = decltype(std::declval<const Object&>().raw());
-  using Handle = std::shared_ptr<const Object>;
+  using Handle = typename Concurrency::template Shared<const Object>;
 
-  // Never destroyed: handles may go while the process ends.
+  HandleRegistry() = default;
+  HandleRegistry(const HandleRegistry&) = delete;
+  HandleRegistry& operator=(const HandleRegistry&) = delete;
+
+  // The one of this process. Never destroyed: handles may go while the process ends.
   static HandleRegistry& Process() {
     static HandleRegistry* const registry = new HandleRegistry;
     return *registry;
@@ -69,14 +88,11 @@ class HandleRegistry {
 
  private:
   struct Entry {
-    const Object* object = nullptr;
-    std::weak_ptr<const Object> handle;
+    typename Concurrency::template Plain<const Object*> object = nullptr;
+    typename Concurrency::template Weak<const Object> handle;
   };
 
-  HandleRegistry() = default;
-  ~HandleRegistry() = delete;
-
-  mutable std::mutex mutex_;
+  mutable typename Concurrency::Mutex mutex_;
   std::unordered_map<Raw, Entry> entries_;  // guarded by mutex_
 };
 

@@ -1,0 +1,78 @@
+// The queue: producers, the host that runs its wakeups, drains without a wakeup, and releases that use the queue.
+#include "scenarios/explore/cleanup_world.h"
+#include "scenarios/explore/programs.h"
+
+namespace holdfast::scenarios {
+namespace {
+
+// One payload each, and the host.
+CleanupWorld& MakeProducers(explore::Threads& threads, std::size_t count) {
+  CleanupWorld& world = threads.Make<CleanupWorld>();
+  for (std::size_t index = 0; index < count; ++index) {
+    threads.Add("producer " + std::to_string(index + 1), [&world, index] { world.Enqueue(index); });
+  }
+  threads.AddWaiting("host", [&world] { world.RunWakeups(); });
+  return world;
+}
+
+std::function<void(explore::Threads&)> Producers(std::size_t count) {
+  return [count](explore::Threads& threads) {
+    CleanupWorld& world = MakeProducers(threads, count);
+    threads.Finally([&world, count] { world.CheckEnd(count); });
+  };
+}
+
+void MoreThanADrainReleases(explore::Threads& threads) {
+  CleanupWorld& world = threads.Make<CleanupWorld>();
+  threads.Add("producer", [&world] {
+    world.Enqueue(0);
+    world.Enqueue(1);
+    world.Enqueue(2);
+  });
+  threads.AddWaiting("host", [&world] { world.RunWakeups(); });
+  threads.Finally([&world] { world.CheckEnd(3); });
+}
+
+void ReleaseUsesTheQueue(explore::Threads& threads) {
+  CleanupWorld& world = MakeProducers(threads, 2);
+  world.OnRelease(0, [&world] {
+    world.Enqueue(2);
+    world.queue.Drain();
+  });
+  threads.Finally([&world] { world.CheckEnd(3); });
+}
+
+void DrainWithoutAWakeup(explore::Threads& threads) {
+  CleanupWorld& world = MakeProducers(threads, 1);
+  threads.Add("drainer", [&world] { world.queue.Drain(); });
+  threads.Finally([&world] { world.CheckEnd(1); });
+}
+
+// Nobody has a wakeup: what each thread brought is released once both are done.
+void TwoWhoEnqueueAndDrain(explore::Threads& threads) {
+  CleanupWorld& world = threads.Make<CleanupWorld>();
+  for (std::size_t index = 0; index < 2; ++index) {
+    threads.Add("drainer " + std::to_string(index + 1), [&world, index] {
+      world.Enqueue(index);
+      world.queue.Drain();
+    });
+  }
+  threads.AddWaiting("host", [&world] { world.RunWakeups(); });
+  threads.Finally([&world] { world.CheckEnd(2); });
+}
+
+}  // namespace
+
+std::vector<explore::Program> QueuePrograms() {
+  return {
+      {"queue.one-producer", "one callback, one host", Producers(1)},
+      {"queue.two-producers", "two callbacks, one host", Producers(2)},
+      {"queue.three-producers", "three callbacks, one host", Producers(3)},
+      {"queue.drain-bound", "one callback brings more than a drain releases", &MoreThanADrainReleases},
+      {"queue.re-entry", "a release enqueues a payload and drains", &ReleaseUsesTheQueue},
+      {"queue.drain-by-hand", "a drain without a wakeup meets one with it", &DrainWithoutAWakeup},
+      {"queue.two-drainers", "two threads enqueue and drain, and the host too", &TwoWhoEnqueueAndDrain},
+  };
+}
+
+}  // namespace holdfast::scenarios

@@ -1,0 +1,87 @@
+// The wakeups: at most one is outstanding; one that is refused or lost is asked for again.
+#include "lib/cleanup/retry_loop.h"
+#include "scenarios/explore/cleanup_world.h"
+#include "scenarios/explore/programs.h"
+
+namespace holdfast::scenarios {
+namespace {
+
+void Coalesced(explore::Threads& threads) {
+  CleanupWorld& world = threads.Make<CleanupWorld>(HostFaults{}, true);
+  for (std::size_t index = 0; index < 2; ++index) {
+    threads.Add("producer " + std::to_string(index + 1), [&world, index] { world.Enqueue(index); });
+  }
+  threads.AddWaiting("host", [&world] { world.RunWakeups(); });
+  threads.Finally([&world] { world.CheckEnd(2); });
+}
+
+// With the retry thread that the process has.
+struct RetryWorld {
+  static void Alert(void* world) noexcept { static_cast<RetryWorld*>(world)->retry.Alert(); }
+
+  cleanup::RetryLoop<explore::Atomics> retry;
+  CleanupWorld cleanup{HostFaults{.refusals_of_a_thread = 1}, false, {&Alert, this}};
+};
+
+std::function<void(explore::Threads&)> Refused(std::size_t producers) {
+  return [producers](explore::Threads& threads) {
+    RetryWorld& world = threads.Make<RetryWorld>();
+    for (std::size_t index = 0; index < producers; ++index) {
+      threads.Add("producer " + std::to_string(index + 1), [&world, index] { world.cleanup.Enqueue(index); });
+    }
+    threads.AddWaiting("host", [&world] { world.cleanup.RunWakeups(); });
+    threads.AddWaiting("retry", [&world] {
+      world.retry.Run([&world] { return world.cleanup.queue.RequestIfNeeded(); }, std::chrono::milliseconds(1));
+    });
+    threads.Finally([&world, producers] { world.cleanup.CheckEnd(producers); });
+  };
+}
+
+// The host loses the producer's wakeup, or is only slow; whoever comes by presumes it lost.
+void Lost(explore::Threads& threads) {
+  struct State {
+    CleanupWorld cleanup{HostFaults{.losses_of_a_thread = 1}};
+    explore::semaphore enqueued;
+  };
+  State& state = threads.Make<State>();
+  threads.Add("producer", [&state] {
+    state.cleanup.Enqueue(0);
+    state.enqueued.release();
+  });
+  threads.Add("passer-by", [&state] {
+    state.enqueued.acquire();
+    state.cleanup.queue.RequestIfNeeded();
+    state.cleanup.queue.RequestAgain();
+    state.cleanup.queue.RequestAgain();
+  });
+  threads.AddWaiting("host", [&state] { state.cleanup.RunWakeups(); });
+  threads.Finally([&state] { state.cleanup.CheckEnd(1); });
+}
+
+// Who sees no wakeup outstanding knows what the one before released.
+void SeenToHaveRun(explore::Threads& threads) {
+  CleanupWorld& world = threads.Make<CleanupWorld>(HostFaults{}, true);
+  threads.Add("producer", [&world] {
+    world.Enqueue(0);
+    if (!world.queue.IsScheduled()) {
+      // The host has taken the call out of its queue: there is room for another one.
+      explore::Require(world.host.Request(), "the host has room");
+    }
+  });
+  threads.AddWaiting("host", [&world] { world.RunWakeups(); });
+  threads.Finally([&world] { world.CheckEnd(1); });
+}
+
+}  // namespace
+
+std::vector<explore::Program> WakeupPrograms() {
+  return {
+      {"wakeup.coalesced", "the host has room for one call, and is never asked for two", &Coalesced},
+      {"wakeup.refused", "the host refuses one callback's wakeup; the retry thread asks again", Refused(1)},
+      {"wakeup.refused-twice", "the host refuses two callbacks' wakeups", Refused(2)},
+      {"wakeup.lost", "the host loses the wakeup, and is asked again by who presumes so", &Lost},
+      {"wakeup.seen-to-have-run", "who sees that none is outstanding knows that the last one ran", &SeenToHaveRun},
+  };
+}
+
+}  // namespace holdfast::scenarios
