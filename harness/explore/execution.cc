@@ -189,7 +189,7 @@ bool Execution::MayFailSpuriously(std::size_t thread, const Option& option) cons
 bool Execution::Append(std::size_t thread, const Option& option, std::uint32_t stamp) {
   const Operation& operation = machine_.PendingOf(thread);
   const Outcome outcome = Evaluate(operation, option);
-  Event event;
+  Label event;
   event.kind = outcome.kind;
   event.order = outcome.order;
   event.is_waiting = outcome.is_waiting;
@@ -242,7 +242,7 @@ void Execution::RunOn(std::size_t thread) {
 
 // A thread that reads what it read before, with nothing written in between and memory, stack and registers as they
 // were then, goes round in a loop; only a new value can end it. True if so.
-bool Execution::NoteLook(std::size_t thread, std::size_t executed, const Event& event) {
+bool Execution::NoteLook(std::size_t thread, std::size_t executed, const Label& label) {
   bool repeats = false;
   std::size_t index = executed;
   for (; index > 0 && !repeats; --index) {
@@ -250,8 +250,8 @@ bool Execution::NoteLook(std::size_t thread, std::size_t executed, const Event& 
     if (earlier.kind != EventKind::kRead) {
       break;
     }
-    repeats = earlier.location == event.location && earlier.reads_from == event.reads_from &&
-              earlier.place.line == event.place.line && earlier.place.file == event.place.file;
+    repeats = earlier.location == label.location && earlier.reads_from == label.reads_from &&
+              earlier.place.line == label.place.line && earlier.place.file == label.place.file;
   }
   if (!repeats) {
     return false;
@@ -275,7 +275,7 @@ std::size_t Execution::FirstOfReads(std::size_t thread, std::size_t executed) co
   return executed;
 }
 
-bool Execution::ReadsTheLast(const Event& read) const {
+bool Execution::ReadsTheLast(const Label& read) const {
   return graph_.ModificationIndex(read.reads_from) == graph_.Writes(read.location).size();
 }
 

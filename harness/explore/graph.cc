@@ -54,30 +54,27 @@ std::size_t Graph::FirstReadable(std::size_t thread, std::uint16_t location) con
 
 EventId Graph::ReadModifyWriteOf(std::uint16_t location, std::size_t modification_index) const {
   const std::vector<EventId>& writes = Writes(location);
-  for (const EventId access : Accesses(location)) {
-    const Event& event = At(access);
-    if (event.kind == EventKind::kReadModifyWrite && ModificationIndex(event.reads_from) == modification_index &&
-        (modification_index == 0 || event.reads_from == writes[modification_index - 1])) {
-      return access;
+  if (modification_index < writes.size()) {
+    const Event& next = At(writes[modification_index]);
+    if (next.kind == EventKind::kReadModifyWrite && ModificationIndex(next.reads_from) == modification_index) {
+      return writes[modification_index];
     }
   }
   return {};
 }
 
-EventId Graph::Add(std::size_t thread, const Event& given, std::size_t after) {
+EventId Graph::Add(std::size_t thread, const Label& label, std::size_t after) {
   std::vector<Event>& events = threads_[thread];
   const EventId id{static_cast<std::uint16_t>(thread), static_cast<std::uint16_t>(events.size() + 1)};
-  Event& event = events.emplace_back(given);
+  Event& event = events.emplace_back();
+  static_cast<Label&>(event) = label;
   if (id.index > 1) {
     const Event& previous = events[id.index - 2u];
     event.happens_before = previous.happens_before;
     event.causal = previous.causal;
     event.pending = previous.pending;
     event.release_fence = previous.release_fence;
-  } else {
-    event.happens_before = event.causal = event.pending = event.release_fence = Clock();
   }
-  event.message = Clock();
   event.happens_before.counts[thread] = event.causal.counts[thread] = id.index;
   // A read that waits has not happened yet: it orders nothing.
   if (event.is_waiting) {

@@ -19,7 +19,8 @@ namespace holdfast::explore {
 
 enum class EventKind : std::uint8_t { kRead, kWrite, kReadModifyWrite, kFence, kChoice };
 
-struct Event {
+// What an event is, before anything is known of what comes before it.
+struct Label {
   EventKind kind = EventKind::kFence;
   // A read that has to wait for another value: its thread goes no further.
   bool is_waiting = false;
@@ -34,15 +35,17 @@ struct Event {
   std::uint64_t value_written = 0;       // of a choice: how many alternatives there were
   harness::SourcePlace place{"", 0};
 
+  bool Reads() const { return kind == EventKind::kRead || kind == EventKind::kReadModifyWrite; }
+  bool Writes() const { return kind == EventKind::kWrite || kind == EventKind::kReadModifyWrite; }
+  bool IsSequentiallyConsistent() const { return order == std::memory_order_seq_cst; }
+};
+
+struct Event : Label {
   Clock happens_before;  // what happens before the event, itself included
   Clock causal;          // program order and reads-from, itself included
   Clock message;         // of writes: what who acquires from it gets to know
   Clock pending;         // what an acquire fence would get to know
   Clock release_fence;   // what happened before the last release fence
-
-  bool Reads() const { return kind == EventKind::kRead || kind == EventKind::kReadModifyWrite; }
-  bool Writes() const { return kind == EventKind::kWrite || kind == EventKind::kReadModifyWrite; }
-  bool IsSequentiallyConsistent() const { return order == std::memory_order_seq_cst; }
 };
 
 // Copies are cheap enough to keep one for each alternative: a few flat arrays.
@@ -71,9 +74,9 @@ class Graph {
   // The read-modify-write that reads from a write, if there is one. Its id is initial if not.
   EventId ReadModifyWriteOf(std::uint16_t location, std::size_t modification_index) const;
 
-  // Adds an event at the end of a thread, with all of it but clocks and modification index filled in; a write goes into
-  // the order of its location right after the one of index `after`.
-  EventId Add(std::size_t thread, const Event& event, std::size_t after);
+  // Adds an event at the end of a thread; a write goes into the order of its location right after the one of index
+  // `after`.
+  EventId Add(std::size_t thread, const Label& label, std::size_t after);
 
   // Keeps so many events of each thread. REQUIRES: nothing kept reads from what goes.
   void Truncate(const std::array<std::size_t, kThreadsMax>& sizes);

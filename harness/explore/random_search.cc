@@ -110,7 +110,9 @@ std::size_t RandomSearch::PickOption(RandomNumbers& random, const std::vector<Op
 
 bool RandomSearch::Step(std::size_t thread, RandomNumbers& random) {
   options_ = execution_.OptionsOf(thread, false);
-  std::erase_if(options_, [&](const Option& option) { return execution_.WouldWait(thread, option); });
+  if (execution_.machine().PendingOf(thread).waits) {
+    std::erase_if(options_, [&](const Option& option) { return execution_.WouldWait(thread, option); });
+  }
   const std::uint32_t stamp = execution_.next_stamp();
   execution_.set_next_stamp(stamp + 1);
   bool spins = false;
