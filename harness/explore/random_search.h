@@ -35,7 +35,7 @@ class RandomNumbers {
   }
 
   // From 0 to `count` - 1; the deviation from evenness does not matter for so small counts.
-  std::size_t Below(std::size_t count) { return static_cast<std::size_t>(Next() % count); }
+  std::size_t Below(std::size_t count) { return static_cast<std::size_t>(((Next() >> 32) * count) >> 32); }
 
  private:
   std::uint64_t state_;
