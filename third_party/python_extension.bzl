@@ -175,7 +175,10 @@ def python_tests(
                 "$(rootpath %s)" % driver if driver else "-",
             ] + ["%s=%s" % (variable, value) for variable, value in env.items()] +
                    ["--"] + ["$(rootpath %s)" % source for source in srcs],
-            data = srcs + data + ["%s_%s" % (module, interpreter.name)] + ([driver] if driver else []),
+            data = srcs + data + [
+                "%s_%s" % (module, interpreter.name),
+                "//third_party:python_races.txt",
+            ] + ([driver] if driver else []),
             tags = _tags(interpreter) + ["python"] + tags,
             **kwargs
         )

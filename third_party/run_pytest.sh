@@ -32,6 +32,12 @@ if [[ $driver != - ]]; then
   driver_folder=$PWD/$(dirname "$driver")
   export LD_LIBRARY_PATH=$driver_folder${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 fi
+# What ThreadSanitizer reports of an interpreter that it watches fails the tests by the exit status. It goes to a file,
+# since pytest keeps what a test that passes writes.
+reports=$(mktemp --directory)
+trap 'rm -rf "$reports"' EXIT
+sanitizer_options=log_path=$reports/report:suppressions=$PWD/third_party/python_races.txt
+export TSAN_OPTIONS="$sanitizer_options${TSAN_OPTIONS:+:$TSAN_OPTIONS}"
 options=(--color=no -ra -p no:cacheprovider --rootdir="$PWD" -o junit_suite_name="$name")
 if [[ -n ${XML_OUTPUT_FILE:-} ]]; then
   options+=(--junitxml="$XML_OUTPUT_FILE")
@@ -49,6 +55,7 @@ fi
 # The current folder comes on the path too, so `import tests.python.something` works.
 status=0
 "$python" -m pytest "${options[@]}" "$@" || status=$?
+find "$reports" -type f -exec cat {} + >&2
 # A filter that is meant for another target matches nothing here; that is no failure, as with GoogleTest.
 if [[ $status -eq $no_tests_collected && -n ${TESTBRIDGE_TEST_ONLY:-} ]]; then
   status=0

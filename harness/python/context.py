@@ -13,7 +13,7 @@ from typing import NoReturn
 
 from harness.python.events import write_event
 from harness.python.processes import Ended, RanTooLong, run_process
-from harness.python.scenario import Scenario
+from harness.python.scenario import Scenario, is_watched
 from harness.python.shim import LiveObjects, Shim
 
 EXIT_CLEAN = 0
@@ -21,6 +21,9 @@ EXIT_FINDING = 1
 
 # The longest that any wait for something that must happen takes, on a busy machine.
 DEADLINE_SECONDS = 20.0
+
+# How much longer an interpreter of its own may take where ThreadSanitizer watches, as in cli/case_task.py.
+_SLOWDOWN = 5.0
 
 # Of the resources a payload may own. They are alive as long as a user object that a failed release keeps.
 _RESOURCES = ("events", "allocations", "libraries")
@@ -130,6 +133,8 @@ class Context:
 
     def run_to_its_end(self, command: Sequence[str], what: str, seconds: float = DEADLINE_SECONDS) -> Ended:
         """Runs a program. A signal, a hang, a status other than 0 and anything on stderr are findings."""
+        if is_watched(self.interpreter):
+            seconds *= _SLOWDOWN
         try:
             ended = run_process(command, seconds)
         except RanTooLong as problem:

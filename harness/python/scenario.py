@@ -44,6 +44,11 @@ def is_free_threaded(interpreter: str) -> bool:
     return interpreter.split("_", maxsplit=1)[0].endswith("t")
 
 
+def is_watched(interpreter: str) -> bool:
+    """Whether ThreadSanitizer watches the interpreter of this name: cp313t_tsan. Times mean nothing there."""
+    return interpreter.endswith("_tsan")
+
+
 def variants_on(scenario: Scenario, interpreter: str) -> list[Variant]:
     """The variants as the harness knows them: `cp312`, or `cp312-NAME` where the scenario has some of its own."""
     if not scenario.runs_on(interpreter):

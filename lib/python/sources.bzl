@@ -25,6 +25,7 @@ PYTHON_CORE_HEADERS = [
     "lib/python/core/gil.h",
     "lib/python/core/life.h",
     "lib/python/core/pending_call_wakeup.h",
+    "lib/python/core/pybind.h",
     "lib/python/core/python_owner.h",
     "lib/python/core/resource_objects.h",
 ]

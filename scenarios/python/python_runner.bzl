@@ -2,6 +2,7 @@
 
 load("@interpreters//:interpreters.bzl", "INTERPRETERS")
 load("@rules_cc//cc:defs.bzl", "cc_binary")
+load("//harness:holdfast_test.bzl", "holdfast_test")
 load("//third_party:copts.bzl", "HOLDFAST_COPTS")
 
 def _python_runner_impl(ctx):
@@ -35,23 +36,22 @@ python_runner = rule(
 RUNNER_DATA = [
     "//harness:python",
     "//scenarios/python:scenarios",
+    "//third_party:python_races.txt",
 ]
 
 def python_runners(name, module, visibility = None):
     """Makes :runner_cp312 and so on, and :embedding_cp312 where the interpreter can be embedded.
 
-    An interpreter that ThreadSanitizer watches is left out: its module is built in its own configuration.
-
     Args:
-      name: stands for all runners.
+      name: stands for all runners but those of an interpreter that ThreadSanitizer watches, whose module is built in a
+        configuration of its own.
       module: the holdfast_python_module, without an interpreter's name.
       visibility: of all of them.
     """
     label = Label(module)
     runners = []
     for interpreter in INTERPRETERS:
-        if interpreter.thread_sanitizer:
-            continue
+        tags = ["tsan-only"] if interpreter.thread_sanitizer else ["no-sanitizer"]
         programs = []
         if interpreter.shared_libpython:
             programs.append(":embedding_" + interpreter.name)
@@ -59,7 +59,7 @@ def python_runners(name, module, visibility = None):
                 name = "embedding_" + interpreter.name,
                 srcs = ["embedding.cc"],
                 copts = HOLDFAST_COPTS,
-                tags = ["no-sanitizer", "one-compiler"],
+                tags = tags + ["one-compiler"],
                 deps = [
                     "//fault/shim:control",
                     "@interpreters//:%s_embed" % interpreter.name,
@@ -71,13 +71,34 @@ def python_runners(name, module, visibility = None):
             interpreter = interpreter.name,
             module_folder = "%s/%s" % (label.package, interpreter.name),
             path = interpreter.path,
-            tags = ["no-sanitizer"],
+            tags = tags,
             visibility = visibility,
         )
-        runners.append(":runner_" + interpreter.name)
+        if not interpreter.thread_sanitizer:
+            runners.append(":runner_" + interpreter.name)
     native.filegroup(
         name = name,
         srcs = runners,
         tags = ["manual", "no-sanitizer"],
         visibility = visibility,
     )
+
+def thread_sanitizer_tests(name):
+    """Makes :NAME_cp313t_tsan, the suite on an interpreter that ThreadSanitizer watches, where there is one.
+
+    Args:
+      name: without the interpreter's.
+    """
+    for interpreter in INTERPRETERS:
+        if interpreter.thread_sanitizer:
+            holdfast_test(
+                name = "%s_%s" % (name, interpreter.name),
+                size = "enormous",
+                arguments = [
+                    "run",
+                    "python",
+                    "--driver=model",
+                ],
+                data = [":runner_" + interpreter.name],
+                tags = ["tsan-only"],
+            )

@@ -6,7 +6,8 @@ The module's folder is on PYTHONPATH, and a driver that runs destructors inside 
 driver, without the shim) first in LD_LIBRARY_PATH. Prints one JSON object; all times are in microseconds.
 
 The callback's time is the difference between destroying a graph that owns one attachment of the library's and one that
-owns a user object whose destructor is a trivial function of C. Two processes keep the machine busy meanwhile.
+owns a user object whose destructor is a trivial function of C. It is taken on the main thread and on another one: up to
+3.12 the latter also wakes the thread that interrupts the main one. Two processes keep the machine busy meanwhile.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 from holdfast import _core
 
@@ -29,6 +31,8 @@ NO_DESTRUCTOR_SYNC = 1  # CU_USER_OBJECT_NO_DESTRUCTOR_SYNC
 MOVE = 1  # CU_GRAPH_USER_OBJECT_MOVE
 
 DRIVER = ctypes.CDLL("libcuda.so.1")
+# Without letting go of the GIL: to take it back, while others ask for it as well, is not the callback's time.
+DRIVER_WITH_GIL = ctypes.PyDLL("libcuda.so.1")
 C_LIBRARY = ctypes.CDLL(None)
 
 
@@ -72,21 +76,36 @@ def plain_graph() -> ctypes.c_void_p:
 def destroy_us(graph: ctypes.c_void_p) -> float:
     """How long it takes to destroy a graph."""
     start = time.perf_counter_ns()
-    DRIVER.cuGraphDestroy(graph)
+    DRIVER_WITH_GIL.cuGraphDestroy(graph)
     return (time.perf_counter_ns() - start) / 1000
 
 
-def callback_us() -> dict[str, float]:
-    """With the pending call in it: each round drains, so that the next one has to ask again."""
+def callback_us(call: Callable[..., tuple[float, float]]) -> dict[str, float]:
+    """With the pending call in it: each round drains, so that the next one has to ask again. `call` calls a function,
+    on a thread of its choice.
+    """
     released: list[int] = []
-    with_library, without = [], []
+    rounds: list[tuple[float, float]] = []
+
+    def destroy(clone: ctypes.c_void_p, plain: ctypes.c_void_p) -> tuple[float, float]:
+        return destroy_us(clone), destroy_us(plain)
+
     for done in range(1, ROUNDS + 1):
-        clone, plain = owned_clone(Owner(released)), plain_graph()
-        with_library.append(destroy_us(clone))
-        without.append(destroy_us(plain))
+        rounds.append(call(destroy, owned_clone(Owner(released)), plain_graph()))
         wait_for(lambda done=done: len(released) == done)
-    difference = statistics.median(with_library) - statistics.median(without)
-    return {"callback_median": round(difference, 3), "destroy_plain_median": round(statistics.median(without), 3)}
+    with_library, without = (statistics.median(times) for times in zip(*rounds, strict=True))
+    return {"median": round(with_library - without, 3), "destroy_plain_median": round(without, 3)}
+
+
+def callback_on_another_thread_us() -> dict[str, float]:
+    """The same while the main thread waits in a lock."""
+    with ThreadPoolExecutor(max_workers=1, initializer=make_current) as threads:
+        return callback_us(lambda *call: threads.submit(*call).result())
+
+
+def make_current() -> None:
+    """The first device's context, for the calling thread."""
+    _core.set_current_context(_core.retain_primary_context(0))
 
 
 def wait_for(condition: Callable[[], bool]) -> None:
@@ -103,7 +122,7 @@ def latencies_us(evaluate: Callable[[], object]) -> list[float]:
     done = threading.Event()
 
     def destroy() -> None:
-        _core.set_current_context(_core.retain_primary_context(0))
+        make_current()
         for number in range(1, LATENCIES + 1):
             clone = owned_clone(Owner(released))
             start = time.perf_counter_ns()
@@ -131,11 +150,12 @@ def main(wakeup: str) -> None:
     burners = [subprocess.Popen([sys.executable, "-S", "-c", "while True: pass"]) for _ in range(BURNERS)]
     try:
         _core.configure(wakeup)
-        _core.set_current_context(_core.retain_primary_context(0))
+        make_current()
         result = {
             "python": sys.version.split()[0],
             "wakeup": wakeup,
-            **callback_us(),
+            "callback_on_the_main_thread": callback_us(lambda function, *arguments: function(*arguments)),
+            "callback_on_another_thread": callback_on_another_thread_us(),
             "release_while_main_evaluates": summary(latencies_us(lambda: sum(range(100)))),
             "release_while_main_sleeps_1_ms": summary(latencies_us(lambda: time.sleep(0.001))),
         }

@@ -2,11 +2,10 @@
 #ifndef HOLDFAST_LIB_PYTHON_CORE_BINDINGS_H_
 #define HOLDFAST_LIB_PYTHON_CORE_BINDINGS_H_
 
-#include <pybind11/pybind11.h>
-
 #include <memory>
 
 #include "lib/python/core/gil.h"
+#include "lib/python/core/pybind.h"
 
 namespace holdfast::python {
 

@@ -1,6 +1,4 @@
 // Definitions of graphs.
-#include <pybind11/stl.h>
-
 #include <optional>
 #include <string>
 #include <utility>
@@ -10,6 +8,7 @@
 #include "lib/graph/graph_exec.h"
 #include "lib/python/core/bindings.h"
 #include "lib/python/core/life.h"
+#include "lib/python/core/pybind.h"
 #include "lib/python/core/resource_objects.h"
 
 namespace py = pybind11;

@@ -1,8 +1,7 @@
 // holdfast._core: the C++ library for Python. _core.pyi beside the package says what is in it.
-#include <pybind11/pybind11.h>
-
 #include "lib/python/core/bindings.h"
 #include "lib/python/core/life.h"
+#include "lib/python/core/pybind.h"
 
 namespace py = pybind11;
 

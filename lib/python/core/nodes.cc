@@ -1,6 +1,4 @@
 // Nodes of definitions: what they are, and how their parameters are replaced.
-#include <pybind11/stl.h>
-
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -14,6 +12,7 @@
 #include "lib/graph/kernel_attributes.h"
 #include "lib/graph/node_updates.h"
 #include "lib/python/core/bindings.h"
+#include "lib/python/core/pybind.h"
 #include "lib/python/core/python_owner.h"
 #include "lib/python/core/resource_objects.h"
 

@@ -1,8 +1,6 @@
 // What nodes work on: operands, launch configurations, kernel arguments, callbacks.
 #include "lib/graph/operands.h"
 
-#include <pybind11/stl.h>
-
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -12,6 +10,7 @@
 #include "lib/graph/condition.h"
 #include "lib/python/core/bindings.h"
 #include "lib/python/core/life.h"
+#include "lib/python/core/pybind.h"
 #include "lib/python/core/python_owner.h"
 
 namespace py = pybind11;

@@ -2,9 +2,8 @@
 #ifndef HOLDFAST_LIB_PYTHON_CORE_PYTHON_OWNER_H_
 #define HOLDFAST_LIB_PYTHON_CORE_PYTHON_OWNER_H_
 
-#include <pybind11/pybind11.h>
-
 #include "lib/handles/opaque_handle.h"
+#include "lib/python/core/pybind.h"
 
 namespace holdfast::python {
 

@@ -1,6 +1,5 @@
 // Streams, events, memory, libraries and kernels, and what is done with them outside graphs.
 #include <cuda.h>
-#include <pybind11/stl.h>
 
 #include <cstdint>
 #include <memory>
@@ -14,6 +13,7 @@
 #include "lib/graph/node_parameters.h"
 #include "lib/graph/operands.h"
 #include "lib/python/core/bindings.h"
+#include "lib/python/core/pybind.h"
 #include "lib/python/core/python_owner.h"
 #include "lib/python/core/resource_objects.h"
 
