@@ -16,6 +16,9 @@ from reports.record import Record
 STANDARD_OUTPUT = "-"
 _INTERVAL_SECONDS = 1.0
 
+# A report grows with the run. Between two writings passes at least so many times as long as one takes.
+_REST = 20
+
 _RENDERERS: dict[str, Callable[[Record], bytes]] = {"json": json_report.render, "junit": junit_report.render}
 
 
@@ -25,6 +28,7 @@ class ReportFiles:
     def __init__(self, targets: Sequence[ReportTarget]) -> None:
         self._targets = targets
         self._last = 0.0
+        self._write_seconds = 0.0
 
     @property
     def take_standard_output(self) -> bool:
@@ -32,11 +36,12 @@ class ReportFiles:
 
     def write_sometimes(self, make: Callable[[], Record]) -> None:
         """Writes if the last time is long enough ago, so that a kill loses little and long runs stay fast."""
-        if time.monotonic() - self._last >= _INTERVAL_SECONDS:
+        if time.monotonic() - self._last >= max(_INTERVAL_SECONDS, _REST * self._write_seconds):
             self.write(make(), final=False)
 
     def write(self, record: Record, final: bool) -> None:
         """Writes every report; the standard output, devices and pipes get the final one only. Raises HarnessError."""
+        began = time.monotonic()
         for target in self._targets:
             content = _RENDERERS[target.format](record)
             if target.path == STANDARD_OUTPUT:
@@ -48,6 +53,7 @@ class ReportFiles:
             elif final:
                 _write_through(Path(target.path), content)
         self._last = time.monotonic()
+        self._write_seconds = self._last - began
 
 
 def _is_special(path: Path) -> bool:
