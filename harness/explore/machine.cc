@@ -119,13 +119,17 @@ void Machine::Begin(const Program& program, const Graph& graph) {
 }
 
 void Machine::RunBody(std::size_t thread) {
+  std::string what;
   try {
     threads_->threads()[thread].body();
+    return;
   } catch (const std::exception& error) {
-    Fail(Verdict::kUncaughtException, std::string("a thread ended with an exception: ") + error.what());
+    what = error.what();
   } catch (...) {
-    Fail(Verdict::kUncaughtException, "a thread ended with an exception that is no std::exception");
+    what = "one that is no std::exception";
   }
+  // Out here, where the exception is over with: what fails does not come back.
+  Fail(Verdict::kUncaughtException, "a thread ended with an exception: " + what);
 }
 
 void Machine::Resume(std::size_t thread) {

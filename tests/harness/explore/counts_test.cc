@@ -15,7 +15,8 @@ using Order = std::memory_order;
 // Executions after which `counts` says true.
 std::uint64_t Count(
     const char* model, void (*set_up)(Threads&), bool (*counts)() = [] { return true; }) {
-  const Program program{"count", "", set_up};
+  Program program;
+  program.set_up = set_up;
   Limits limits;
   limits.sequential_consistency = std::string(model) == "SC";
   Machine machine;

@@ -73,22 +73,24 @@ std::vector<Column> ColumnsOf(const Litmus& litmus) {
 
 // The last run's outcome is written through the pointers: what a program allocates goes with its execution.
 Program MakeProgram(const Litmus& litmus, Registers* registers, Finals* finals) {
-  return {litmus.name, "", [&litmus, registers, finals](explore::Threads& threads) {
-            State& state = threads.Make<State>();
-            for (const std::vector<Step>& steps : litmus.threads) {
-              threads.Add("thread", [&state, &steps] {
-                for (const Step& step : steps) {
-                  Do(state, step);
-                }
-              });
-            }
-            threads.Finally([&state, registers, finals] {
-              *registers = state.registers;
-              for (std::size_t location = 0; location < kLocationCount; ++location) {
-                (*finals)[location] = state.locations[location].load();
-              }
-            });
-          }};
+  Program program;
+  program.set_up = [&litmus, registers, finals](explore::Threads& threads) {
+    State& state = threads.Make<State>();
+    for (const std::vector<Step>& steps : litmus.threads) {
+      threads.Add("thread", [&state, &steps] {
+        for (const Step& step : steps) {
+          Do(state, step);
+        }
+      });
+    }
+    threads.Finally([&state, registers, finals] {
+      *registers = state.registers;
+      for (std::size_t location = 0; location < kLocationCount; ++location) {
+        (*finals)[location] = state.locations[location].load();
+      }
+    });
+  };
+  return program;
 }
 
 std::set<std::string> Explore(const Litmus& litmus) {

@@ -153,18 +153,20 @@ Listing Draw(std::uint64_t seed, const Mix& mix) {
 }
 
 Program MakeProgram(const Listing& listing) {
-  return {"random", "", [listing](Threads& threads) {
-            State& state = threads.Make<State>();
-            const Listing& kept = threads.Make<Listing>(listing);
-            for (std::size_t thread = 0; thread < kept.size(); ++thread) {
-              threads.Add(std::to_string(thread), [&state, &statements = kept[thread]] {
-                Interpreter interpreter(state);
-                for (const Statement& statement : statements) {
-                  interpreter.Do(statement);
-                }
-              });
-            }
-          }};
+  Program program;
+  program.set_up = [listing](Threads& threads) {
+    State& state = threads.Make<State>();
+    const Listing& kept = threads.Make<Listing>(listing);
+    for (std::size_t thread = 0; thread < kept.size(); ++thread) {
+      threads.Add(std::to_string(thread), [&state, &statements = kept[thread]] {
+        Interpreter interpreter(state);
+        for (const Statement& statement : statements) {
+          interpreter.Do(statement);
+        }
+      });
+    }
+  };
+  return program;
 }
 
 std::string TextOf(const Listing& listing) {
