@@ -48,6 +48,18 @@ void DrainWithoutAWakeup(explore::Threads& threads) {
   threads.Finally([&world] { world.CheckEnd(1); });
 }
 
+// Who sees no work may rely on what was enqueued before: it has been released.
+void NoWorkSeen(explore::Threads& threads) {
+  CleanupWorld& world = MakeProducers(threads, 1);
+  threads.Add("waits", [&world] {
+    world.Enqueue(1);
+    if (!world.queue.HasWork()) {
+      explore::Require(world.IsReleased(1), "who sees no work sees what the releases did");
+    }
+  });
+  threads.Finally([&world] { world.CheckEnd(2); });
+}
+
 // Nobody has a wakeup: what each thread brought is released once both are done.
 void TwoWhoEnqueueAndDrain(explore::Threads& threads) {
   CleanupWorld& world = threads.Make<CleanupWorld>();
@@ -71,6 +83,7 @@ std::vector<explore::Program> QueuePrograms() {
       {"queue.drain-bound", "one callback brings more than a drain releases", &MoreThanADrainReleases},
       {"queue.re-entry", "a release enqueues a payload and drains", &ReleaseUsesTheQueue},
       {"queue.drain-by-hand", "a drain without a wakeup meets one with it", &DrainWithoutAWakeup},
+      {"queue.no-work-seen", "a thread sees that no work is left, and relies on it", &NoWorkSeen},
       {"queue.two-drainers", "two threads enqueue and drain, and the host too", &TwoWhoEnqueueAndDrain},
   };
 }

@@ -37,6 +37,26 @@ std::function<void(explore::Threads&)> Refused(std::size_t producers) {
   };
 }
 
+// A payload waits, refused. The retry is refused too; a callback relies on that attempt, and a drain takes the first
+// payload alone: the retry must still come to know of the callback's.
+void RefusedAndDrained(explore::Threads& threads) {
+  CleanupWorld& world = threads.Make<CleanupWorld>();
+  world.host.RefuseMine(1);
+  world.Enqueue(0);
+  threads.Add("retry", [&world] {
+    world.host.RefuseMine(1);
+    if (!world.queue.RequestIfNeeded()) {
+      explore::Require(world.queue.RequestIfNeeded(), "the host refuses once");
+    }
+  });
+  threads.Add("producer", [&world] { world.Enqueue(1); });
+  threads.Add("drainer", [&world] { world.queue.Drain(); });
+  threads.Finally([&world] {
+    explore::RequireNotStranded(!world.queue.HasWork() || world.host.HasPending(),
+                                "payloads are left and the host was not asked");
+  });
+}
+
 // The host loses the producer's wakeup, or is only slow; whoever comes by presumes it lost.
 void Lost(explore::Threads& threads) {
   struct State {
@@ -79,6 +99,7 @@ std::vector<explore::Program> WakeupPrograms() {
       {"wakeup.coalesced", "the host has room for one call, and is never asked for two", &Coalesced},
       {"wakeup.refused", "the host refuses one callback's wakeup; the retry thread asks again", Refused(1)},
       {"wakeup.refused-twice", "the host refuses two callbacks' wakeups", Refused(2)},
+      {"wakeup.refused-and-drained", "a callback relies on a retry that is refused", &RefusedAndDrained},
       {"wakeup.lost", "the host loses the wakeup, and is asked again by who presumes so", &Lost},
       {"wakeup.seen-to-have-run", "who sees that none is outstanding knows that the last one ran", &SeenToHaveRun},
   };
