@@ -52,11 +52,34 @@ struct Argument {
   const char* why;
 };
 
+// Of the flag and the drain's state. The order stays: what is said here is said of RC11, and C++ on paper allows more.
+constexpr char kCycle[] =
+    "An item would be missed by the very TakeAll that this order puts after its push: then the push reads what that "
+    "TakeAll wrote. Each step between the two is a read-modify-write that reads the one before, so there is a cycle of "
+    "program order and reads-from, which RC11 forbids whatever the orders; processors forbid it by acquire and release";
+constexpr char kOneChain[] =
+    "All operations on the gate's state that change it are read-modify-writes, so Close comes before or after each of "
+    "them in one order of modification and reads through the release of every Leave before it";
+
 const std::vector<Argument> kDoesNotMatter = {
+    {"cleanup_queue.h", "DrainForWakeup", Order::acq_rel, Order::release, kCycle},
+    {"cleanup_queue.h", "RequestWakeup", Order::acq_rel, Order::acquire, kCycle},
+    {"cleanup_queue.h", "RequestFromHost", Order::acq_rel, Order::acquire, kCycle},
+    {"cleanup_queue.h", "BeginDrain", Order::acq_rel, Order::acquire, kCycle},
+    {"cleanup_queue.h", "EndDrain", Order::acq_rel, Order::release, kCycle},
+    {"gate.h", "Enter", Order::acq_rel, Order::acquire, kOneChain},
+    {"gate.h", "Enter", Order::acq_rel, Order::release,
+     "who is turned away acquires in Leave, right after; who gets in needs nothing of those who were in before"},
+    {"gate.h", "Leave", Order::acq_rel, Order::release, kOneChain},
+    {"gate.h", "Close", Order::acq_rel, Order::release,
+     "the load that follows acquires; a second closer needs nothing"},
+    {"gate.h", "CloseWithoutWaiting", Order::acq_rel, Order::release, "there is no other thread to acquire from"},
 };
 
-const std::map<std::string, Order> kOrders = {{"relaxed", Order::relaxed}, {"acquire", Order::acquire},
-                                              {"release", Order::release}, {"acq_rel", Order::acq_rel},
+const std::map<std::string, Order> kOrders = {{"relaxed", Order::relaxed},
+                                              {"acquire", Order::acquire},
+                                              {"release", Order::release},
+                                              {"acq_rel", Order::acq_rel},
                                               {"seq_cst", Order::seq_cst}};
 
 std::string NameOf(Order order) {
@@ -129,20 +152,31 @@ struct Explored {
 };
 
 // Larger ones show nothing more about the orders.
-constexpr std::uint64_t kExecutionsMax = 200'000;
+constexpr std::uint64_t kExecutionsMax = 70'000;
 
-void CollectSites(const explore::Execution& execution, std::set<Site>* sites) {
+// As Site, with the file as the compiler has it: compared by address.
+using Seen = std::set<std::tuple<const char*, unsigned, Order>>;
+
+void CollectSites(const explore::Execution& execution, Seen* seen) {
   const explore::Graph& graph = execution.graph();
   for (std::uint16_t thread = 0; thread < explore::kThreadsMax; ++thread) {
     for (std::uint16_t index = 1; index <= graph.Size(thread); ++index) {
       const explore::Event& event = graph.At({thread, index});
-      const std::string file = event.place.file;
-      const std::size_t start = file.find("lib/cleanup/");
-      if (start != std::string::npos) {
-        sites->insert({file.substr(start), event.place.line, event.order});
-      }
+      seen->insert({event.place.file, event.place.line, event.order});
     }
   }
+}
+
+std::set<Site> InCleanup(const Seen& seen) {
+  std::set<Site> sites;
+  for (const auto& [place, line, order] : seen) {
+    const std::string file = place;
+    const std::size_t start = file.find("lib/cleanup/");
+    if (start != std::string::npos) {
+      sites.insert({file.substr(start), line, order});
+    }
+  }
+  return sites;
 }
 
 // Those programs that complete within the bound, the cheapest first.
@@ -153,17 +187,16 @@ std::vector<Explored> ExploreAll() {
     if (program.expected) {
       continue;
     }
-    Explored explored{&program, 0, {}};
+    Seen seen;
     explore::Exhaustive search(machine, program, {.spurious_failures_max = 0});
     const explore::Certificate certificate =
-        search.Run({.executions_max = kExecutionsMax}, [&explored](const explore::Execution& execution) {
-          CollectSites(execution, &explored.sites);
+        search.Run({.executions_max = kExecutionsMax}, [&seen](const explore::Execution& execution) {
+          CollectSites(execution, &seen);
           return true;
         });
     EXPECT_EQ(certificate.faults, 0U) << program.name;
-    explored.executions = certificate.executions;
     if (certificate.is_complete) {
-      all.push_back(std::move(explored));
+      all.push_back({&program, certificate.executions, InCleanup(seen)});
     }
   }
   std::sort(all.begin(), all.end(),
@@ -233,9 +266,9 @@ TEST(WeakeningTest, EveryWeakerOrderIsRefutedOrArguedFor) {
       const char* const argument = ArgumentFor(named, weaker);
       const std::string what = named.site.file + ":" + std::to_string(named.site.line) + " " + named.function + " " +
                                NameOf(named.site.order) + " -> " + NameOf(weaker);
-      std::printf("%-75s %6.1f s  %s\n", what.c_str(), seconds,
-                  !refuted.empty() ? ("refuted by " + refuted).c_str()
-                                   : (argument != nullptr ? "argued" : "NOT REFUTED"));
+      std::printf(
+          "%-75s %6.1f s  %s\n", what.c_str(), seconds,
+          !refuted.empty() ? ("refuted by " + refuted).c_str() : (argument != nullptr ? "argued" : "NOT REFUTED"));
       std::fflush(stdout);
       EXPECT_TRUE(refuted.empty() || argument == nullptr) << what << " is said not to matter; refuted by " << refuted;
       EXPECT_TRUE(!refuted.empty() || argument != nullptr) << what << ": no program fails, and no argument is given";
