@@ -37,7 +37,7 @@ struct Limits {
   std::size_t events_of_a_thread_max = 2000;
   std::size_t spurious_failures_max = 1;
   bool sequential_consistency = false;  // every access as if it were seq_cst
-  std::optional<Weakening> weakening;
+  std::optional<Weakening> weakening = std::nullopt;
 };
 
 class Execution {

@@ -165,8 +165,9 @@ class CleanupQueue {
 
   bool IsShutDown() const noexcept { return gate_.IsClosed(); }
 
-  // Whether payloads wait. A hint while other threads are at work; exact when the system is quiet.
-  // Memory ordering: acquire, paired with the stores of the drain: who sees no backlog may rely on its releases.
+  // Whether payloads wait. Who is told no may rely on it that what was enqueued before has been released; a yes may be
+  // outdated.
+  // Memory ordering: acquire, paired with the last store of the drain: who sees no backlog may rely on its releases.
   bool HasWork() const noexcept { return !list_.Empty() || has_backlog_.load(std::memory_order_acquire); }
 
   // Whether a wakeup is outstanding: the same. Memory ordering: acquire, paired with the exchanges of the flag.
@@ -223,9 +224,10 @@ class CleanupQueue {
     drains_.Add(1);
     std::size_t items_left = kBatchItemsMax;
     do {
+      // What is taken and not yet released is work still: it is said before the list is seen to be empty.
+      // Memory ordering: relaxed, since the release of TakeAll comes after it.
+      has_backlog_.store(true, std::memory_order_relaxed);
       AppendToBacklog(list_.TakeAll());
-      // Memory ordering: as below. What was taken and not yet released is work still.
-      has_backlog_.store(backlog_first_ != nullptr, std::memory_order_release);
       items_left -= ReleaseBatch(items_left);
       // Memory ordering: release, paired with HasWork. This thread alone writes it while it drains.
       has_backlog_.store(backlog_first_ != nullptr, std::memory_order_release);

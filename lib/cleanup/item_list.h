@@ -40,9 +40,9 @@ class ItemList {
 
   // The items pushed since the last call, oldest first, linked by `next`; null if there are none.
   // Memory ordering: acquire, paired with the release of every push that the exchange reads through; the pushes are
-  // read-modify-writes, so the newest one carries the release sequences of all older ones.
+  // read-modify-writes, so the newest one carries the release sequences of all older ones. Release, paired with Empty.
   Item* TakeAll() noexcept {
-    Item* newest = head_.exchange(nullptr, std::memory_order_acquire);
+    Item* newest = head_.exchange(nullptr, std::memory_order_acq_rel);
     Item* oldest = nullptr;
     while (newest != nullptr) {
       Item* older = newest->next;
@@ -53,9 +53,10 @@ class ItemList {
     return oldest;
   }
 
-  // Memory ordering: relaxed, a hint. Whoever acts on it asks for a wakeup, which is harmless when the list turns
-  // out empty; whoever must not miss an item has a wakeup outstanding instead.
-  bool Empty() const noexcept { return head_.load(std::memory_order_relaxed) == nullptr; }
+  // A hint. Whoever acts on it asks for a wakeup, which is harmless when the list turns out empty; whoever must not
+  // miss an item has a wakeup outstanding instead.
+  // Memory ordering: acquire: who sees the list empty sees what the taker did before.
+  bool Empty() const noexcept { return head_.load(std::memory_order_acquire) == nullptr; }
 
  private:
   typename Atomics::template Atomic<Item*> head_{nullptr};

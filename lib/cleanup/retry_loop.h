@@ -16,7 +16,7 @@ class RetryLoop {
   void Alert() noexcept { alerts_.Release(); }
 
   // Run returns soon. Later alerts do nothing.
-  // Memory ordering: release, paired with the acquire loads in Run.
+  // Memory ordering: release, paired with the acquire load in Run.
   void RequestStop() noexcept {
     stopping_.store(true, std::memory_order_release);
     alerts_.Release();
@@ -24,11 +24,12 @@ class RetryLoop {
   }
 
   // `retry` says true when there is nothing to try again for.
+  // Memory ordering: relaxed in the inner loop: who sees the end there looks again, with acquire.
   template <typename Retry>
   void Run(const Retry& retry, std::chrono::milliseconds interval) noexcept {
     while (true) {
       alerts_.Acquire();
-      while (!stopping_.load(std::memory_order_acquire) && !retry()) {
+      while (!stopping_.load(std::memory_order_relaxed) && !retry()) {
         stop_.AcquireFor(interval);
       }
       if (stopping_.load(std::memory_order_acquire)) {

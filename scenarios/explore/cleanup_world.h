@@ -50,6 +50,13 @@ class CleanupWorld {
     }
   }
 
+  // At quiescence: those that the host has accepted and not run.
+  void RunPendingWakeups() {
+    while (host.HasPending()) {
+      queue.DrainForWakeup();
+    }
+  }
+
   // Whether it was released, for threads that may rely on it.
   bool IsReleased(std::size_t index) const { return releases_[index] == 1; }
 

@@ -31,6 +31,10 @@ class ModelHost : public cleanup::Wakeup {
   bool Request() noexcept override {
     RequireAlive();
     const std::size_t me = explore::Machine::Current().current_thread();
+    if (certain_refusals_[me] > 0) {
+      --certain_refusals_[me];
+      return false;
+    }
     if (refusals_left_[me] > 0 && --refusals_left_[me] >= 0 && explore::Fails()) {
       return false;
     }
@@ -43,6 +47,12 @@ class ModelHost : public cleanup::Wakeup {
     pending_.release();
     return true;
   }
+
+  // From now on the calling thread's requests are refused, so many times.
+  void RefuseMine(int count) { certain_refusals_[explore::Machine::Current().current_thread()] = count; }
+
+  // At quiescence: whether a call was accepted that has not come to run.
+  bool HasPending() { return pending_.try_acquire(); }
 
   // The host's own thread: waits for a call and takes it out.
   void Await() {
@@ -58,8 +68,10 @@ class ModelHost : public cleanup::Wakeup {
 
  private:
   const bool holds_one_;
-  std::array<int, explore::kThreadsMax> refusals_left_{};  // each touched by its own thread alone
-  std::array<int, explore::kThreadsMax> losses_left_{};
+  // Each count is touched by its own thread alone; the last one is the set-up's.
+  std::array<int, explore::kThreadsMax + 1> certain_refusals_{};
+  std::array<int, explore::kThreadsMax + 1> refusals_left_{};
+  std::array<int, explore::kThreadsMax + 1> losses_left_{};
   explore::semaphore pending_;
   explore::semaphore room_{1};
   explore::var<bool> is_alive_{true};

@@ -22,6 +22,22 @@ std::function<void(explore::Threads&)> Producers(std::size_t count) {
   };
 }
 
+// Bound: while the producers run the host comes to run one wakeup, the others after them.
+void ThreeProducersOneDrain(explore::Threads& threads) {
+  CleanupWorld& world = threads.Make<CleanupWorld>();
+  for (std::size_t index = 0; index < 3; ++index) {
+    threads.Add("producer " + std::to_string(index + 1), [&world, index] { world.Enqueue(index); });
+  }
+  threads.Add("host", [&world] {
+    world.host.Await();
+    world.queue.DrainForWakeup();
+  });
+  threads.Finally([&world] {
+    world.RunPendingWakeups();
+    world.CheckEnd(3);
+  });
+}
+
 void MoreThanADrainReleases(explore::Threads& threads) {
   CleanupWorld& world = threads.Make<CleanupWorld>();
   threads.Add("producer", [&world] {
@@ -48,17 +64,30 @@ void DrainWithoutAWakeup(explore::Threads& threads) {
   threads.Finally([&world] { world.CheckEnd(1); });
 }
 
-// Nobody has a wakeup: what each thread brought is released once both are done.
-void TwoWhoEnqueueAndDrain(explore::Threads& threads) {
-  CleanupWorld& world = threads.Make<CleanupWorld>();
-  for (std::size_t index = 0; index < 2; ++index) {
-    threads.Add("drainer " + std::to_string(index + 1), [&world, index] {
-      world.Enqueue(index);
-      world.queue.Drain();
-    });
-  }
-  threads.AddWaiting("host", [&world] { world.RunWakeups(); });
+// Who sees no work may rely on what was enqueued before: it has been released.
+void NoWorkSeen(explore::Threads& threads) {
+  CleanupWorld& world = MakeProducers(threads, 1);
+  threads.Add("waits", [&world] {
+    world.Enqueue(1);
+    if (!world.queue.HasWork()) {
+      explore::Require(world.IsReleased(1), "who sees no work sees what the releases did");
+    }
+  });
   threads.Finally([&world] { world.CheckEnd(2); });
+}
+
+// One has a payload. The wakeup comes after them: each drain may find the other under way.
+void TwoDrainers(explore::Threads& threads) {
+  CleanupWorld& world = threads.Make<CleanupWorld>();
+  threads.Add("drainer 1", [&world] {
+    world.Enqueue(0);
+    world.queue.Drain();
+  });
+  threads.Add("drainer 2", [&world] { world.queue.Drain(); });
+  threads.Finally([&world] {
+    world.RunPendingWakeups();
+    world.CheckEnd(1);
+  });
 }
 
 }  // namespace
@@ -67,11 +96,12 @@ std::vector<explore::Program> QueuePrograms() {
   return {
       {"queue.one-producer", "one callback, one host", Producers(1)},
       {"queue.two-producers", "two callbacks, one host", Producers(2)},
-      {"queue.three-producers", "three callbacks, one host", Producers(3)},
+      {"queue.three-producers", "three callbacks, one wakeup that meets them", &ThreeProducersOneDrain},
       {"queue.drain-bound", "one callback brings more than a drain releases", &MoreThanADrainReleases},
       {"queue.re-entry", "a release enqueues a payload and drains", &ReleaseUsesTheQueue},
       {"queue.drain-by-hand", "a drain without a wakeup meets one with it", &DrainWithoutAWakeup},
-      {"queue.two-drainers", "two threads enqueue and drain, and the host too", &TwoWhoEnqueueAndDrain},
+      {"queue.no-work-seen", "a thread sees that no work is left, and relies on it", &NoWorkSeen},
+      {"queue.two-drainers", "two threads drain at once, one enqueues", &TwoDrainers},
   };
 }
 

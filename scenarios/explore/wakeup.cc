@@ -23,18 +23,34 @@ struct RetryWorld {
   CleanupWorld cleanup{HostFaults{.refusals_of_a_thread = 1}, false, {&Alert, this}};
 };
 
-std::function<void(explore::Threads&)> Refused(std::size_t producers) {
-  return [producers](explore::Threads& threads) {
-    RetryWorld& world = threads.Make<RetryWorld>();
-    for (std::size_t index = 0; index < producers; ++index) {
-      threads.Add("producer " + std::to_string(index + 1), [&world, index] { world.cleanup.Enqueue(index); });
+void Refused(explore::Threads& threads) {
+  RetryWorld& world = threads.Make<RetryWorld>();
+  threads.Add("producer", [&world] { world.cleanup.Enqueue(0); });
+  threads.AddWaiting("host", [&world] { world.cleanup.RunWakeups(); });
+  threads.AddWaiting("retry", [&world] {
+    world.retry.Run([&world] { return world.cleanup.queue.RequestIfNeeded(); }, std::chrono::milliseconds(1));
+  });
+  threads.Finally([&world] { world.cleanup.CheckEnd(1); });
+}
+
+// A payload waits, refused. The retry is refused too; a callback relies on that attempt, and a drain takes the first
+// payload alone: the retry must still come to know of the callback's.
+void RefusedAndDrained(explore::Threads& threads) {
+  CleanupWorld& world = threads.Make<CleanupWorld>();
+  world.host.RefuseMine(1);
+  world.Enqueue(0);
+  threads.Add("retry", [&world] {
+    world.host.RefuseMine(1);
+    if (!world.queue.RequestIfNeeded()) {
+      explore::Require(world.queue.RequestIfNeeded(), "the host refuses once");
     }
-    threads.AddWaiting("host", [&world] { world.cleanup.RunWakeups(); });
-    threads.AddWaiting("retry", [&world] {
-      world.retry.Run([&world] { return world.cleanup.queue.RequestIfNeeded(); }, std::chrono::milliseconds(1));
-    });
-    threads.Finally([&world, producers] { world.cleanup.CheckEnd(producers); });
-  };
+  });
+  threads.Add("producer", [&world] { world.Enqueue(1); });
+  threads.Add("drainer", [&world] { world.queue.Drain(); });
+  threads.Finally([&world] {
+    explore::RequireNotStranded(!world.queue.HasWork() || world.host.HasPending(),
+                                "payloads are left and the host was not asked");
+  });
 }
 
 // The host loses the producer's wakeup, or is only slow; whoever comes by presumes it lost.
@@ -77,8 +93,8 @@ void SeenToHaveRun(explore::Threads& threads) {
 std::vector<explore::Program> WakeupPrograms() {
   return {
       {"wakeup.coalesced", "the host has room for one call, and is never asked for two", &Coalesced},
-      {"wakeup.refused", "the host refuses one callback's wakeup; the retry thread asks again", Refused(1)},
-      {"wakeup.refused-twice", "the host refuses two callbacks' wakeups", Refused(2)},
+      {"wakeup.refused", "the host refuses one callback's wakeup; the retry thread asks again", &Refused},
+      {"wakeup.refused-and-drained", "a callback relies on a retry that is refused", &RefusedAndDrained},
       {"wakeup.lost", "the host loses the wakeup, and is asked again by who presumes so", &Lost},
       {"wakeup.seen-to-have-run", "who sees that none is outstanding knows that the last one ran", &SeenToHaveRun},
   };
