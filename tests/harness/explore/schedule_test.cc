@@ -16,7 +16,6 @@
 namespace holdfast::explore {
 namespace {
 
-constexpr auto kRelaxed = std::memory_order_relaxed;
 constexpr auto kAcquire = std::memory_order_acquire;
 constexpr auto kRelease = std::memory_order_release;
 
