@@ -67,9 +67,11 @@ TEST(Distinct, ReadModifyWritesOfOneLocation) {
   CompareMany({.threads = 3, .statements_max = 3, .locations = 1, .actions = kUpdates}, 5000, 40);
 }
 
-TEST(Distinct, FencesOfTwoThreads) { CompareMany({.threads = 2, .statements_max = 4, .actions = kFences}, 6000, 60); }
+TEST(Distinct, FencesOfTwoThreads) { CompareMany({.threads = 2, .statements_max = 5, .actions = kFences}, 6000, 900); }
 
-TEST(Distinct, FencesOfThreeThreads) { CompareMany({.threads = 3, .statements_max = 3, .actions = kFences}, 7000, 40); }
+TEST(Distinct, FencesOfThreeThreads) {
+  CompareMany({.threads = 3, .statements_max = 3, .actions = kFences}, 7000, 400);
+}
 
 TEST(Distinct, SequentiallyConsistentOnes) {
   CompareMany({.threads = 3, .statements_max = 3, .actions = kUpdates, .only_seq_cst = true}, 8000, 40);
