@@ -76,6 +76,23 @@ void NoWorkSeen(explore::Threads& threads) {
   threads.Finally([&world] { world.CheckEnd(2); });
 }
 
+// A drain has released all that one may when a wakeup is turned away by it: at its end it must know of the payload that
+// a callback left to that wakeup.
+void NotedAtTheBound(explore::Threads& threads) {
+  CleanupWorld& world = threads.Make<CleanupWorld>();
+  world.Enqueue(0);
+  threads.Add("host", [&world] {
+    world.host.Await();
+    world.queue.DrainForWakeup();
+  });
+  threads.Add("producer", [&world] { world.Enqueue(1); });
+  threads.Add("drainer", [&world] { world.queue.Drain(); });
+  threads.Finally([&world] {
+    world.RunPendingWakeups();
+    world.CheckEnd(2);
+  });
+}
+
 // One has a payload. The wakeup comes after them: each drain may find the other under way.
 void TwoDrainers(explore::Threads& threads) {
   CleanupWorld& world = threads.Make<CleanupWorld>();
@@ -101,6 +118,7 @@ std::vector<explore::Program> QueuePrograms() {
       {"queue.re-entry", "a release enqueues a payload and drains", &ReleaseUsesTheQueue},
       {"queue.drain-by-hand", "a drain without a wakeup meets one with it", &DrainWithoutAWakeup},
       {"queue.no-work-seen", "a thread sees that no work is left, and relies on it", &NoWorkSeen},
+      {"queue.noted-at-the-bound", "a wakeup is turned away by a drain that may release no more", &NotedAtTheBound},
       {"queue.two-drainers", "two threads drain at once, one enqueues", &TwoDrainers},
   };
 }

@@ -84,7 +84,7 @@ std::string TestName(const testing::TestParamInfo<explore::Program>& info) {
 INSTANTIATE_TEST_SUITE_P(All, ProgramsTest, testing::ValuesIn(Programs()), TestName);
 
 TEST(SpuriousFailures, AddNothing) {
-  for (const char* name : {"list.two-pushers", "queue.two-producers", "gate.finalization"}) {
+  for (const char* name : {"list.two-pushers", "queue.two-producers", "queue.drain-bound"}) {
     const Explored explored = ExploreAll(Find(name), 1);
     EXPECT_FALSE(explored.finding) << name;
     EXPECT_TRUE(explored.certificate.is_complete) << name;
