@@ -32,7 +32,7 @@ from harness.cli.verdict import ExitCode, Verdict, exit_code_of
 from harness.cli.version import VERSION
 from reports import record
 
-DEFAULT_SECONDS = 60.0
+DEFAULT_SECONDS = 600.0
 DEFAULT_SEED = 1
 
 # What a program may need beyond its time: to start, and to shorten what it found.
@@ -162,8 +162,9 @@ def _arguments(invocation: Invocation) -> list[str]:
         f"--seed={_seed(invocation)}",
         f"--milliseconds={round(_seconds(invocation) * 1000)}",
         f"--events={invocation['--max-steps']}",
-        f"--spurious-failures={invocation['--spurious-failures']}",
     ]
+    if invocation["--spurious-failures"] is not None:
+        arguments.append(f"--spurious-failures={invocation['--spurious-failures']}")
     if invocation["--max-executions"]:
         arguments.append(f"--executions={invocation['--max-executions']}")
     if invocation["--max-preemptions"] is not None:
@@ -232,7 +233,9 @@ def _certificate(outcome: Outcome, invocation: Invocation) -> str:
         return f"{told['executions']} executions, a sample"
     state = "complete" if told["is_complete"] else "not complete"
     blocked = f", {told['blocked']} blocked" if told["blocked"] else ""
-    return f"{state}: {told['executions']} distinct executions{blocked}"
+    spurious = told["spurious_failures_max"]
+    bound = f", at most {spurious} spurious failures in each" if spurious else ""
+    return f"{state}: {told['executions']} distinct executions{blocked}{bound}"
 
 
 def _replay_commands(outcome: Outcome, invocation: Invocation) -> tuple[str, ...]:
@@ -287,8 +290,7 @@ def _report_lines(outcomes: Sequence[Outcome], final: record.Record, invocation:
             )
         )
     lines = columns(("program", "verdict", "found", "certificate", "ms"), rows)
-    bounds = [f"at most {invocation['--spurious-failures']} spurious failures in an execution"]
-    lines += ["", f"bounds: {', '.join(bounds)}, at most {invocation['--max-steps']} operations of a thread"]
+    lines += ["", f"a thread that has more than {invocation['--max-steps']} operations is taken to loop for ever"]
     for outcome in outcomes:
         failure = outcome.told.get("failure")
         shows = failure and (outcome.verdict is not Verdict.PASSED or len(outcomes) == 1)

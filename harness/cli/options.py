@@ -148,8 +148,7 @@ OPTIONS = (
         ("explore",),
         "N",
         values.parse_count,
-        "how many weak compare-exchanges of an execution may fail without a reason",
-        default=1,
+        "how many weak compare-exchanges of an execution may fail without a reason (default: as the program says)",
     ),
     _flag("--corpus", ("fuzz",), "instead of drawing sequences, take those again that once found something"),
     _flag("--keep-going", ("fuzz",), "go on after a finding until the time is over"),
@@ -177,7 +176,7 @@ OPTIONS = (
     Option("--max-total-time", CASES, "TIME", values.parse_duration, "stop starting cases after this long"),
     Option("--max-total-time", ("fuzz",), "TIME", values.parse_duration, "how long to draw sequences (default: 60s)"),
     Option(
-        "--max-total-time", ("explore",), "TIME", values.parse_duration, "how long to explore a program (default: 60s)"
+        "--max-total-time", ("explore",), "TIME", values.parse_duration, "how long to explore a program (default: 10m)"
     ),
     Option("--timeout", CASES, "TIME", values.parse_duration, "time limit of a case (default: the scenario's own)"),
     Option("--timeout", ("fuzz",), "TIME", values.parse_duration, "time limit of one sequence (default: 20s)"),

@@ -2,6 +2,7 @@
 #ifndef HOLDFAST_HARNESS_EXPLORE_PROGRAM_H_
 #define HOLDFAST_HARNESS_EXPLORE_PROGRAM_H_
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -58,6 +59,9 @@ struct Program {
   std::string summary;  // one line
   std::function<void(Threads&)> set_up;
   std::optional<Verdict> expected = std::nullopt;  // of a specimen, which must fail in just this way
+  // How many weak compare-exchanges of an execution fail without a reason, unless the command line says. None is right
+  // for a program whose loops keep nothing of a failed attempt but the value that it read.
+  std::size_t spurious_failures_max = 1;
 };
 
 }  // namespace holdfast::explore

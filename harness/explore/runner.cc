@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -38,6 +39,7 @@ struct Arguments {
   std::string program;
   std::string replay;
   ExploreOptions options;
+  std::optional<std::size_t> spurious_failures_max;
 };
 
 std::uint64_t ReadNumber(const char* option, std::string_view text) {
@@ -81,7 +83,7 @@ void ReadOption(Arguments& arguments, const std::string& name, const std::string
     } else if (name == "events") {
       options.limits.events_of_a_thread_max = std::min<std::uint64_t>(number, UINT16_MAX - 1);
     } else {
-      options.limits.spurious_failures_max = number;
+      arguments.spurious_failures_max = number;
     }
   }
 }
@@ -121,7 +123,7 @@ void List(const std::vector<Program>& programs) {
   std::printf("%s\n", list.dump().c_str());
 }
 
-Json Describe(const Exploration& result) {
+Json Describe(const Exploration& result, const Limits& limits) {
   const Certificate& certificate = result.certificate;
   Json described{{"executions", certificate.executions},
                  {"blocked", certificate.blocked},
@@ -130,6 +132,7 @@ Json Describe(const Exploration& result) {
                  {"is_complete", certificate.is_complete},
                  {"is_out_of_time", result.is_out_of_time},
                  {"duration_ms", static_cast<double>(result.duration.count()) / 1e6},
+                 {"spurious_failures_max", limits.spurious_failures_max},
                  {"table", result.table},
                  {"failure", nullptr}};
   if (result.failure) {
@@ -148,7 +151,7 @@ Json Describe(const Exploration& result) {
 
 int RunMain(int argument_count, char** words, const std::vector<Program>& programs) {
   try {
-    const Arguments arguments = ReadArguments(argument_count, words);
+    Arguments arguments = ReadArguments(argument_count, words);
     if (arguments.lists) {
       List(programs);
       return 0;
@@ -158,10 +161,12 @@ int RunMain(int argument_count, char** words, const std::vector<Program>& progra
     if (program == programs.end()) {
       throw std::invalid_argument("there is no program '" + arguments.program + "'");
     }
+    Limits& limits = arguments.options.limits;
+    limits.spurious_failures_max = arguments.spurious_failures_max.value_or(program->spurious_failures_max);
     const Exploration result = arguments.replay.empty()
                                    ? Explore(*program, arguments.options)
                                    : Replay(*program, arguments.options.limits, ParseSchedule(arguments.replay));
-    std::printf("%s\n", Describe(result).dump(-1, ' ', false, Json::error_handler_t::replace).c_str());
+    std::printf("%s\n", Describe(result, limits).dump(-1, ' ', false, Json::error_handler_t::replace).c_str());
     return 0;
   } catch (const std::invalid_argument& problem) {
     std::fprintf(stderr, "%s\n", problem.what());

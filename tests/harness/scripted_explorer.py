@@ -19,6 +19,7 @@ NOTHING = {
     "is_complete": True,
     "is_out_of_time": False,
     "duration_ms": 1.5,
+    "spurious_failures_max": 0,
     "table": "#1 x = 1\n#2 x is 1\n",
     "failure": None,
 }
