@@ -54,6 +54,7 @@ void Order::Point(Member& self, const char* kind, const char* name) { Step(self,
 
 void Order::Yield(Member& self) {
   self.rests = true;
+  picker_.Lower(NumberOf(self));
   Step(self, "yield", "", /*yields=*/true);
 }
 

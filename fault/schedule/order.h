@@ -108,7 +108,7 @@ class Order {
   std::uint32_t hash_ = 2166136261;  // FNV-1a
   ScheduleWriter writer_;
   RandomNumbers random_{0};
-  ThreadPicker<kThreadsMax> picker_{Strategy::kUniform};
+  ThreadPicker<kThreadsMax> picker_{Strategy::kRandom};
   const std::uint8_t* replay_ = nullptr;  // null: pick
   std::size_t replay_steps_ = 0;
   std::size_t last_ = 0;  // who has the baton

@@ -59,7 +59,7 @@ ScheduleProblem ReadSchedule(std::string_view text, std::uint8_t* threads, std::
     std::size_t count = 1;
     const auto [behind, error] = std::from_chars(text.data() + ++position, end, count);
     if (error == std::errc::result_out_of_range || count == 0 || count > kStepsMax - steps) {
-      return {"a count is at least 1, and there are at most a million steps", position};
+      return {"a count is at least 1, and there are at most ten million steps", position};
     }
     position = static_cast<std::size_t>(behind - text.data());
     std::memset(threads + steps, static_cast<int>(thread), count);

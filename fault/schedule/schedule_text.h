@@ -13,7 +13,7 @@
 namespace holdfast::schedule {
 
 inline constexpr std::size_t kThreadsMax = 52;  // alive at once: a to z, A to Z
-inline constexpr std::size_t kStepsMax = 1'000'000;
+inline constexpr std::size_t kStepsMax = 10'000'000;
 
 char LetterOf(std::size_t thread);
 

@@ -74,7 +74,7 @@ void BeginReplay(Order& order) {
 void BeginOrder(std::string_view word) {
   Order& order = TheOrder();
   if (word == "replay") return BeginReplay(order);
-  constexpr std::string_view kWords[] = {"uniform", "pct", "bursts", "starvation"};  // in the order of Strategy
+  constexpr std::string_view kWords[] = {"random", "pct", "bursts", "starvation"};  // in the order of Strategy
   const auto* const found = std::find(std::begin(kWords), std::end(kWords), word);
   if (found == std::end(kWords)) Refuse("HOLDFAST_SCHEDULE", "it is no strategy, and not replay");
   const std::uint64_t seed = std::strtoull(Need("HOLDFAST_SEED"), nullptr, 0);

@@ -18,8 +18,8 @@
 namespace holdfast::schedule {
 
 enum class Strategy : std::uint8_t {
-  kUniform,     // each step any thread, all equally likely
-  kPriorities,  // the thread of the highest priority, which at a few steps becomes the lowest (PCT)
+  kRandom,      // each step any thread, all equally likely
+  kPct,         // the thread of the highest priority, which at a few steps becomes the lowest (PCT)
   kBursts,      // one thread for a while, then another
   kStarvation,  // one thread only when no other can go on, or once in a long while
 };
@@ -37,7 +37,7 @@ class RandomNumbers {
   }
 
   // From 0 to `count` - 1; the deviation from evenness does not matter for so small counts.
-  std::size_t Below(std::size_t count) { return static_cast<std::size_t>(Next() % count); }
+  std::size_t Below(std::size_t count) { return static_cast<std::size_t>(((Next() >> 32) * count) >> 32); }
 
  private:
   std::uint64_t state_;
@@ -56,9 +56,10 @@ class ThreadPicker {
   // are drawn for the first `thread_count`. REQUIRES: favourites > 0.
   void Begin(RandomNumbers& random, std::size_t favourites, std::size_t thread_count) {
     steps_ = 0;
+    lowest_ = 0;
     favourite_ = random.Below(favourites);
     for (std::size_t thread = 0; thread < kThreadsMax; ++thread) {
-      priorities_[thread] = thread + kPriorityChanges;
+      priorities_[thread] = static_cast<std::ptrdiff_t>(thread + kPriorityChanges);
     }
     for (std::size_t thread = thread_count; thread > 1; --thread) {
       std::swap(priorities_[thread - 1], priorities_[random.Below(thread)]);
@@ -72,9 +73,9 @@ class ThreadPicker {
   std::size_t Pick(RandomNumbers& random, std::span<const std::size_t> runnable) {
     const bool has_favourite = std::find(runnable.begin(), runnable.end(), favourite_) != runnable.end();
     switch (strategy_) {
-      case Strategy::kUniform:
+      case Strategy::kRandom:
         break;
-      case Strategy::kPriorities:
+      case Strategy::kPct:
         return PickByPriority(runnable);
       case Strategy::kBursts:
         if (!has_favourite || random.Below(8) == 0) {
@@ -93,6 +94,11 @@ class ThreadPicker {
   }
 
   void CountStep() { ++steps_; }
+
+  // The thread has nothing to do but to look again: it gets the lowest priority, since one that looks again and again,
+  // and wakes others in doing so, would keep those that it waits for from going on for ever.
+  void Lower(std::size_t thread) { priorities_[thread] = --lowest_; }
+
   std::size_t steps() const { return steps_; }
 
  private:
@@ -102,16 +108,17 @@ class ThreadPicker {
                           [&](std::size_t one, std::size_t other) { return priorities_[one] < priorities_[other]; });
     const auto change = std::find(changes_.begin(), changes_.end(), steps_);
     if (change != changes_.end()) {
-      priorities_[thread] = static_cast<std::size_t>(change - changes_.begin());
+      priorities_[thread] = static_cast<std::ptrdiff_t>(change - changes_.begin());
     }
     return thread;
   }
 
   Strategy strategy_;
-  std::array<std::size_t, kThreadsMax> priorities_{};
+  std::array<std::ptrdiff_t, kThreadsMax> priorities_{};
   std::array<std::size_t, kPriorityChanges> changes_{};
   std::size_t steps_ = 0;
   std::size_t favourite_ = 0;
+  std::ptrdiff_t lowest_ = 0;
 };
 
 }  // namespace holdfast::schedule

@@ -19,7 +19,7 @@ SEARCHES = ("exhaustive", "random", "pct", "bursts", "starvation")
 MEMORY_MODELS = ("rc11", "sc")
 
 # Of --schedule: a strategy, or this and the text of a schedule.
-STRATEGIES = ("uniform", "pct", "bursts", "starvation")
+STRATEGIES = ("random", "pct", "bursts", "starvation")
 REPLAYED_SCHEDULE = "replay:"
 SCHEDULE_TEXT = r"x1:(?:[a-zA-Z][0-9]*)+#[0-9a-f]{1,8}"
 
