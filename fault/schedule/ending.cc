@@ -48,8 +48,9 @@ const Member* HolderOf(const std::array<Member, kThreadsMax>& members, const voi
 }
 
 void AddMember(Line& line, const std::array<Member, kThreadsMax>& members, const Member& member) {
-  line.Add("thread %c waits for %s", LetterOf(static_cast<std::size_t>(&member - members.data())),
-           WordsOf(member.wait));
+  line.Add("thread %c", LetterOf(static_cast<std::size_t>(&member - members.data())));
+  if (*member.seen_at != '\0') line.Add(", last seen at %s,", member.seen_at);
+  line.Add(" waits for %s", WordsOf(member.wait));
   const Member* holder = member.wait == Wait::kMutex ? HolderOf(members, member.object) : nullptr;
   if (holder == &member) {
     line.Add(" that it holds itself");
@@ -61,8 +62,14 @@ void AddMember(Line& line, const std::array<Member, kThreadsMax>& members, const
 }  // namespace
 
 const char* WordsOf(Wait wait) {
-  constexpr const char* kWords[] = {"a mutex", "a read-write lock",       "a condition",   "a semaphore",
-                                    "a futex", "another thread's pthread_once", "another thread's end", "time to pass"};
+  constexpr const char* kWords[] = {"a mutex",
+                                    "a read-write lock",
+                                    "a condition",
+                                    "a semaphore",
+                                    "a futex",
+                                    "another thread's pthread_once",
+                                    "another thread's end",
+                                    "time to pass"};
   return kWords[static_cast<std::size_t>(wait)];
 }
 

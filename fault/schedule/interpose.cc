@@ -1,6 +1,6 @@
-// The functions that this library puts before those of the C library: where threads meet, sleep, start or end, and where
-// they ask for the time. Each lets the order decide who goes on, and does what it is there for with the real function,
-// in the form of it that never waits. So the real locks and semaphores have their real state throughout.
+// The functions that this library puts before those of the C library: where threads meet, sleep, start or end, and
+// where they ask for the time. Each lets the order decide who goes on, and does what it is there for with the real
+// function, in the form of it that never waits. So the real locks and semaphores have their real state throughout.
 //
 // Conditions and futexes are the exception: whether somebody waits there is known to the order alone.
 //
@@ -152,7 +152,10 @@ class OnceScope {
 using namespace holdfast::schedule;  // NOLINT(google-build-using-namespace): what follows has names of the C library
 
 HOLDFAST_EXPORTED void holdfast_schedule_point(const char* kind, const char* name) {
-  if (Member* self = Self()) TheOrder().Point(*self, kind, name);
+  Member* self = Self();
+  if (self == nullptr) return;
+  self->seen_at = name;
+  TheOrder().Point(*self, kind, name);
 }
 
 // ---- threads --------------------------------------------------------------------------------------------------------
@@ -335,7 +338,8 @@ HOLDFAST_EXPORTED int clock_nanosleep(clockid_t clock, int flags, const timespec
 
 HOLDFAST_EXPORTED int usleep(useconds_t microseconds) {
   Member* self = Self();
-  return self == nullptr ? Real().usleep(microseconds) : Sleep(*self, TheOrder().now() + std::int64_t{microseconds} * 1'000);
+  return self == nullptr ? Real().usleep(microseconds)
+                         : Sleep(*self, TheOrder().now() + std::int64_t{microseconds} * 1'000);
 }
 
 HOLDFAST_EXPORTED long syscall(long number, ...) noexcept {

@@ -89,7 +89,7 @@ Member* Order::Add(void* (*function)(void*), void* argument) {
     if (member.state != Member::State::kNone) continue;
     member.state = Member::State::kReady;
     member.rests = false;
-    member.name = "";
+    member.seen_at = "";
     member.function = function;
     member.argument = argument;
     member.exit_rounds = 0;
@@ -119,7 +119,6 @@ bool Order::IsAlive(pthread_t thread) const {
 }
 
 void Order::Step(Member& self, const char* kind, const char* name, bool yields) {
-  if (*name != '\0') self.name = name;
   now_ += kTick;
   for (Member& member : members_) member.rests = member.rests && (yields || &member == &self);
   AddToHash(kind);

@@ -40,8 +40,8 @@ struct Member {
   Wait wait{};
   const void* object = nullptr;
   std::int64_t deadline = kNever;
-  std::uint64_t since = 0;  // the step at which the wait began
-  const char* name = "";    // of the last point
+  std::uint64_t since = 0;   // the step at which the wait began
+  const char* seen_at = "";  // the name of the last point that the shim told of
   pthread_t thread{};
   std::atomic<int> kernel_thread{0};
   std::atomic<std::uint32_t> baton{0};

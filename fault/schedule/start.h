@@ -10,8 +10,8 @@
 
 namespace holdfast::schedule {
 
-// The calling thread as one that runs in order; null if it does not: nothing asked for an order, or it is on its way out.
-// The first call starts the order, if the environment asks for one:
+// The calling thread as one that runs in order; null if it does not: nothing asked for an order, or it is on its way
+// out. The first call starts the order, if the environment asks for one:
 //
 //   HOLDFAST_SCHEDULE         random, pct, bursts, starvation or replay
 //   HOLDFAST_SCHEDULE_RECORD  the file to write the schedule into

@@ -7,8 +7,8 @@ namespace holdfast::fault {
 // Looks for the order. Called once, before everything else.
 void FindOrder();
 
-// `kind` says what happens here, `name` to what: they have static storage. REQUIRES: no lock of the shim is held, so that
-// a schedule is about the subject and not about the shim.
+// `kind` says what happens here, `name` to what: they have static storage. REQUIRES: no lock of the shim is held, so
+// that a schedule is about the subject and not about the shim.
 void PassPoint(const char* kind, const char* name);
 
 }  // namespace holdfast::fault

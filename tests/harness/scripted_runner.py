@@ -27,7 +27,7 @@ _LISTED = (
     "covers",
     "catches",
     "suites",
-    "variants",
+    "variants", "interpreter",
     "plan",
     "drivers",
     "timeout_s",
