@@ -86,8 +86,8 @@ int Sleep(Member& self, std::int64_t deadline) {
 }
 
 // The clock of a condition's pthread_cond_timedwait, from where glibc keeps it.
-clockid_t ClockOf(const pthread_cond_t& condition) {
-  return (condition.__data.__wrefs & 2) != 0 ? CLOCK_MONOTONIC : CLOCK_REALTIME;
+clockid_t ClockOf(const pthread_cond_t* condition) {
+  return (condition->__data.__wrefs & 2) != 0 ? CLOCK_MONOTONIC : CLOCK_REALTIME;
 }
 
 // What std::atomic's wait, static local variables and such are made of. -1 with errno, as the system call answers.
@@ -260,7 +260,7 @@ HOLDFAST_EXPORTED int pthread_cond_wait(pthread_cond_t* condition, pthread_mutex
 HOLDFAST_EXPORTED int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_t* mutex, const timespec* time) {
   Member* self = Self();
   if (self == nullptr) return Real().pthread_cond_timedwait(condition, mutex, time);
-  return WaitForCondition(*self, condition, mutex, DeadlineOf(ClockOf(*condition), time));
+  return WaitForCondition(*self, condition, mutex, DeadlineOf(ClockOf(condition), time));
 }
 
 HOLDFAST_EXPORTED int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock,

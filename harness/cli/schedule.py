@@ -1,14 +1,14 @@
 """The order of a case's threads: what `--schedule` asks for, whom it can be asked of, and whether a replay was one.
 
-The library fault/schedule, preloaded into the case, runs the threads one at a time. It writes the schedule, which thread
-went on at each step, into a file that is whole however the case ends.
+The library fault/schedule, preloaded into the case, runs the threads one at a time. It writes the schedule, which
+thread went on at each step, into a file that is whole however the case ends.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from harness.cli.cases import Case
@@ -19,8 +19,8 @@ _RECORD_FILE = "schedule.txt"
 _TAKEN_FILE = "taken_schedule.txt"
 _RUN = re.compile(r"([a-zA-Z])(\d*)")
 
-# A longer one is no argument any more for the shells and the system to take; its strategy and seed draw it again.
-MOST_CHARACTERS = 100_000
+# A longer one is nothing to read or to paste: its strategy and seed draw it again, and the report has it.
+MOST_CHARACTERS = 20_000
 
 
 @dataclasses.dataclass(frozen=True)
@@ -66,8 +66,8 @@ class ThreadOrder:
             lengths = f"the schedule has {_length(wanted)} steps, and the case took {_length(taken)}"
             return f"diverged at step {step}: {lengths}"
         return (
-            "diverged: each step was taken, but not at the points at which it was when the schedule was made; the program "
-            "was changed, or it depends on addresses or chance"
+            "diverged: each step was taken, but not at the points at which it was when the schedule was made; the "
+            "program was changed, or it depends on addresses or chance"
         )
 
 
@@ -78,8 +78,8 @@ def refuse_unorderable(cases: Sequence[Case], value: str, driver: str, sanitizer
         raise UsageError(f"{option}: the real driver has threads that nothing can hold; take --driver=model")
     if sanitizers:
         raise UsageError(
-            f"{option}: this build has the {' and '.join(sanitizers)} sanitizer, which stands in the same place between "
-            "the threads and the C library; take a build without"
+            f"{option}: this build has the {' and '.join(sanitizers)} sanitizer, which stands in the same place, "
+            "between the threads and the C library; take a build without"
         )
     python = [case.name for case in cases if case.variant.interpreter]
     if python:
@@ -96,7 +96,8 @@ def reproducing_options(options: Sequence[str], recorded: str) -> tuple[str, ...
     if not recorded or len(recorded) > MOST_CHARACTERS:
         return tuple(options)
     return tuple(
-        f"--schedule={REPLAYED_SCHEDULE}{recorded}" if option.startswith("--schedule=") else option for option in options
+        f"--schedule={REPLAYED_SCHEDULE}{recorded}" if option.startswith("--schedule=") else option
+        for option in options
     )
 
 

@@ -91,7 +91,7 @@ def parse_memory_model(text: str) -> str:
 
 def parse_schedule(text: str) -> str:
     """A strategy, or replay: and the text of a schedule."""
-    name, colon, schedule = text.partition(":")
+    name, _, schedule = text.partition(":")
     if name != REPLAYED_SCHEDULE.removesuffix(":"):
         return _parse_one_of(text, (*STRATEGIES, f"{REPLAYED_SCHEDULE}STRING"))
     if not re.fullmatch(SCHEDULE_TEXT, schedule):

@@ -10,6 +10,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).absolute().parent))
 
 from command import FakeTree, scenario
+
 from harness.cli.schedule import MOST_CHARACTERS, ThreadOrder, reproducing_options
 from harness.cli.values import parse_schedule
 

@@ -145,7 +145,11 @@ class ProgramTest(ScheduleTest):
             done = self.run_subject("random", "lost-update", **variables)
             self.assertEqual(2, done.code)
             self.assertIn(word, done.err)
-        for text, word in (("x1:a3b", "was it cut off?"), ("x1:a0#1", "a count is at least 1"), ("x1:?#1", "no thread")):
+        for text, word in (
+            ("x1:a3b", "was it cut off?"),
+            ("x1:a0#1", "a count is at least 1"),
+            ("x1:?#1", "no thread"),
+        ):
             done = self.run_subject(text, "lost-update")
             self.assertEqual(2, done.code)
             self.assertIn(word, done.err)
