@@ -1,3 +1,4 @@
+// The text of a schedule: written step by step, read back, read by the explorer, refused.
 #include "fault/schedule/schedule_text.h"
 
 #include <gtest/gtest.h>
