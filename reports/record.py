@@ -66,6 +66,7 @@ class Case:
     verdict: str
     plan_digest: str
     replay: str
+    schedule: str = ""  # which thread went on at each step, if the order of threads was controlled
     point: tuple[str, ...] = ()
     reason: str = ""
     findings: tuple[Finding, ...] = ()

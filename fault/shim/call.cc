@@ -3,6 +3,7 @@
 #include "fault/shim/books.h"
 #include "fault/shim/driver.h"
 #include "fault/shim/injector.h"
+#include "fault/shim/order.h"
 
 namespace holdfast::fault {
 
@@ -13,11 +14,14 @@ Call::Call(Entry entry) : entry_(entry), thread_(CurrentThread(Arrival::kSubject
     return;
   }
   ++thread_->inside;
+  PassPoint("call", InfoOf(entry).name.data());
   if (thread_->callback != nullptr) TheLedger().CallInCallback(InfoOf(entry).name, thread_->Text(), thread_->callback);
 }
 
 Call::~Call() {
-  if (thread_ != nullptr) --thread_->inside;
+  if (thread_ == nullptr) return;
+  PassPoint("answer", InfoOf(entry_).name.data());
+  --thread_->inside;
 }
 
 bool Call::IsAnswered() {

@@ -6,6 +6,7 @@
 #include "fault/shim/books.h"
 #include "fault/shim/delivery.h"
 #include "fault/shim/injector.h"
+#include "fault/shim/order.h"
 #include "fault/shim/threads.h"
 
 namespace holdfast::fault {
@@ -26,6 +27,7 @@ namespace {
 // Runs the destructor on this thread. The object counts as gone from here on, so that a subject that counts in its
 // destructor agrees with the ledger.
 void RunDestructor(Thread& thread, DestructorRecord* record) {
+  PassPoint("deliver", "destructor");
   TheLedger().DestructorRan(record->object);
   {
     const InsideCallback inside(thread, "the destructor callback of a user object");
@@ -93,6 +95,7 @@ void CUDA_CB HostFunctionArrived(void* argument) {
   const std::unique_ptr<HostFunctionRecord> record(static_cast<HostFunctionRecord*>(argument));
   Thread* thread = CurrentThread(Arrival::kCallback);
   const InsideShim inside(*thread);
+  PassPoint("deliver", "host function");
   const InsideCallback callback(*thread, "a host function");
   record->function(record->argument);
 }

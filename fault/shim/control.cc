@@ -10,6 +10,7 @@
 #include "fault/shim/delivery.h"
 #include "fault/shim/driver.h"
 #include "fault/shim/injector.h"
+#include "fault/shim/order.h"
 #include "fault/shim/pending_calls.h"
 #include "fault/shim/threads.h"
 
@@ -87,6 +88,7 @@ SiteDecision Decide(const char* name) {
   if (thread == nullptr || thread->inside > 0) return {};
   const InsideShim inside(*thread);
   const SiteId site = FindSite(name);
+  if (site == PendingCallSite()) PassPoint("host queue", "Py_AddPendingCall");
   if (site == kNoSite) {
     TheOwnSites().Visited(name);
     return {};

@@ -16,6 +16,7 @@
 #include "fault/shim/events.h"
 #include "fault/shim/host.h"
 #include "fault/shim/injector.h"
+#include "fault/shim/order.h"
 #include "fault/shim/pending_calls.h"
 #include "fault/shim/python_door.h"
 #include "fault/shim/threads.h"
@@ -69,6 +70,7 @@ void AfterFork(bool child) {
 
 void Start() {
   t_starting = true;
+  FindOrder();
   OpenEvents();
   TheInjector().Install(LoadPlanOfEnvironment());
   TheLedger();

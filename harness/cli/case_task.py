@@ -17,6 +17,7 @@ from harness.cli.events import Events
 from harness.cli.plans import Plan, PlanBuilder
 from harness.cli.problems import HarnessError
 from harness.cli.reproduce import Reproducer
+from harness.cli.schedule import ThreadOrder
 from harness.cli.seed import format_seed
 from harness.cli.verdict import Verdict
 from reports import record
@@ -41,6 +42,7 @@ class Setting:
     timeout_seconds: float | None
     resident_bytes: int
     sanitizers: tuple[str, ...] = ()
+    order: ThreadOrder | None = None  # of the threads; None: as the system runs them
 
     def limits(self, case: Case) -> Limits:
         slowdown = max((_SLOWDOWN[name] for name in self.sanitizers), default=1.0)
@@ -57,6 +59,7 @@ class CaseTask:
         self._setting = setting
         self._plan = setting.plans.user
         self._folder = setting.scratch / f"{number:05d}"
+        self._schedule = ""
 
     def start(self) -> Child | None:
         """Starts the child, or settles the case without one."""
@@ -85,9 +88,18 @@ class CaseTask:
     def _judge(self, ending: Ending) -> Judgement:
         return judge(ending, self._setting.limits(self.case), self._plan)
 
+    def _judge_with_order(self, ending: Ending) -> Judgement:
+        """A replay that left the schedule says nothing, whatever was found."""
+        judgement = self._judge(ending)
+        order = self._setting.order
+        diverged = order.divergence(self._schedule, ending.stop is not None) if order else ""
+        if not diverged or judgement.verdict is Verdict.ERROR:
+            return judgement
+        return dataclasses.replace(judgement, verdict=Verdict.ERROR, findings=(), reason=diverged)
+
     def _reproduction(self) -> tuple[str, ...]:
         """The commands that take the case again."""
-        return self._setting.reproducer.commands(self.case)
+        return self._setting.reproducer.commands(self.case, self._schedule)
 
     def _start_child(self) -> Child | None:
         try:
@@ -102,6 +114,8 @@ class CaseTask:
             setting.environment, self.case, setting.shim, setting.driver, self._folder, self._plan.of_user > 0
         )
         try:
+            if setting.order:
+                setting.order.prepare(self._folder, environment)
             return Child(self._command(), environment, self._folder, setting.limits(self.case))
         except OSError as problem:
             self._settle(Verdict.ERROR, f"{self.case.program.name} could not be started: {problem}")
@@ -109,7 +123,8 @@ class CaseTask:
 
     def finish(self, child: Child) -> None:
         ending = child.ending()
-        judgement = self._judge(ending)
+        self._schedule = self._setting.order.recorded(self._folder) if self._setting.order else ""
+        judgement = self._judge_with_order(ending)
         self.events = judgement.events
         result = self._record(ending, judgement)
         if judgement.verdict is not Verdict.PASSED and self._setting.artifacts:
@@ -147,6 +162,7 @@ class CaseTask:
             rules=self._rules(events),
             counters=events.counters,
             unsupported=tuple(events.unsupported),
+            schedule=self._schedule,
             duration_ms=round(ending.seconds * 1000, 3),
             peak_rss_mb=round(ending.peak_resident_bytes / (1 << 20), 1),
             output_tail="" if passed else "\n".join(tail_of(ending.output + ending.sanitizer_logs, _TAIL_LINES)),

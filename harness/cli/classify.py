@@ -56,6 +56,8 @@ def _trouble(ending: Ending, reports: SanitizerReports, events: Events) -> str:
     """Why this says nothing about the subject, or an empty string."""
     if reports.broken:
         return reports.broken
+    if events.out_of_order:
+        return f"the order of its threads could not be kept, diverged {events.out_of_order}"
     if not events.started and ending.code in _COULD_NOT_START and not reports.findings:
         return f"the case did not start, exit code {ending.code}: {' '.join(tail_of(ending.output, 5)) or 'no output'}"
     return ""

@@ -50,6 +50,7 @@ class Events:
     visits: list[Visits] = dataclasses.field(default_factory=list)
     driver_version: int | None = None
     device: str | None = None
+    out_of_order: str = ""  # why the order of the threads could not be kept
     problems: list[str] = dataclasses.field(default_factory=list)
 
 
@@ -147,6 +148,10 @@ def _inconclusive(events: Events, entry: dict[str, Any]) -> None:
     events.inconclusive.append(_text(entry["reason"]))
 
 
+def _out_of_order(events: Events, entry: dict[str, Any]) -> None:
+    events.out_of_order = f"at step {_integer(entry['step'])}: {_text(entry['reason'])}"
+
+
 def _unsupported(events: Events, entry: dict[str, Any]) -> None:
     events.unsupported.append(_text(entry["site"]))
 
@@ -180,6 +185,7 @@ _HANDLERS: dict[str, Callable[[Events, dict[str, Any]], None]] = {
     "fault": _fault,
     "skip": _skip,
     "inconclusive": _inconclusive,
+    "out-of-order": _out_of_order,
     "unsupported": _unsupported,
     "visits": _visits,
     "subject": _subject,

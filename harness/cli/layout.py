@@ -26,6 +26,7 @@ BUG_FUZZ_RUNNER_SUFFIX = "_fuzz_runner"
 SHIM = "fault/shim/libcuda.so.1"
 MODEL_DRIVER = "fault/model/libcuda.so.1"
 PLAN_TOOL = "fault/plan/holdfast_plan"
+SCHEDULE_LIBRARY = "fault/schedule/libholdfast_schedule.so"
 
 _WORKSPACE = "holdfast"
 

@@ -97,6 +97,14 @@ OPTIONS = (
         "take the library with this seeded bug in it, and of the scenarios those that claim it, to see the finding",
     ),
     Option(
+        "--schedule",
+        ("run",),
+        "|".join((*values.STRATEGIES, f"{values.REPLAYED_SCHEDULE}STRING")),
+        values.parse_schedule,
+        "run each case's threads one at a time, in an order drawn from its seed, or take the order of STRING again "
+        "(scenarios in C++, on the model driver, without a sanitizer)",
+    ),
+    Option(
         "--replay",
         ("fuzz",),
         "FILE",

@@ -6,6 +6,7 @@ import dataclasses
 import shlex
 
 from harness.cli.cases import DEFAULT_SUITE, Case
+from harness.cli.schedule import reproducing_options
 from harness.cli.seed import format_seed
 
 _REPLAY_FORMAT = "hf1"
@@ -22,8 +23,9 @@ class Reproducer:
     driver: str
     extra: tuple[str, ...] = ()
 
-    def commands(self, case: Case) -> tuple[str, ...]:
-        """Ours first, then Bazel's. Both derive the seed of the case from the seed of the run.
+    def commands(self, case: Case, schedule: str = "") -> tuple[str, ...]:
+        """Ours first, then Bazel's. Both derive the seed of the case from the seed of the run. `schedule` is the order
+        that the case's threads took, if that was controlled.
 
         The suites' tests have no seeded bugs in them; a run on one is taken again by running the command.
         """
@@ -31,7 +33,7 @@ class Reproducer:
         suites = case.scenario.suites
         suite = DEFAULT_SUITE if DEFAULT_SUITE in suites or not suites else suites[0]
         test = _TESTS.get(suite, f"//scenarios:{suite}_suite_test")
-        return self._pair("run", test, case, (*run, *self.extra))
+        return self._pair("run", test, case, (*run, *reproducing_options(self.extra, schedule)))
 
     def sweep_commands(self, case: Case, rules: tuple[str, ...]) -> tuple[str, ...]:
         """The same for one point of a sweep; without rules, for the whole sweep of the case."""

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from harness.cli import cases as case_selection
+from harness.cli import layout
 from harness.cli.case_task import CaseTask, Setting, fired_user_rules
 from harness.cli.cases import Case
 from harness.cli.engine import Engine, default_width
@@ -17,6 +18,7 @@ from harness.cli.options import Invocation
 from harness.cli.progress import Progress
 from harness.cli.report_files import ReportFiles
 from harness.cli.reproduce import Reproducer
+from harness.cli.schedule import ThreadOrder, refuse_unorderable
 from harness.cli.session import Session, report_targets
 from harness.cli.table import Paint, case_table, closing_lines, details
 from harness.cli.values import format_duration
@@ -93,6 +95,8 @@ def run(session: Session) -> int:
     if session.invocation["--list"]:
         session.console.out.writelines(f"{case.label}\n" for case in cases)
         return ExitCode.ALL_MET
+    if session.invocation["--schedule"]:
+        refuse_unorderable(cases, session.invocation["--schedule"], session.driver.kind, session.sanitizers)
     print_header(session)
     with (
         Interrupt() as interrupt,
@@ -139,7 +143,15 @@ def make_setting(session: Session, scratch: Path) -> Setting:
         timeout_seconds=invocation["--timeout"],
         resident_bytes=invocation["--rss-limit-mb"] << 20,
         sanitizers=session.sanitizers,
+        order=_thread_order(session),
     )
+
+
+def _thread_order(session: Session) -> ThreadOrder | None:
+    value = session.invocation.values.get("--schedule")
+    if value is None:
+        return None
+    return ThreadOrder(value, session.layout.need(layout.SCHEDULE_LIBRARY, "what puts threads in order"))
 
 
 def _case_options(invocation: Invocation) -> tuple[str, ...]:
@@ -151,6 +163,7 @@ def _case_options(invocation: Invocation) -> tuple[str, ...]:
         options.append(f"--plan={invocation['--plan']}")
     if invocation.command == "run":
         options += [f"--fault={fault}" for fault in invocation["--fault"]]
+        options += [f"--schedule={invocation['--schedule']}"] if invocation["--schedule"] else []
     if invocation.was_given("--timeout"):
         options.append(f"--timeout={format_duration(invocation['--timeout'])}")
     if invocation.was_given("--rss-limit-mb"):

@@ -18,6 +18,11 @@ LATER_FORMATS = ("sarif", "markdown", "html", "trace", "jsonl", "tap")
 SEARCHES = ("exhaustive", "random", "pct", "bursts", "starvation")
 MEMORY_MODELS = ("rc11", "sc")
 
+# Of --schedule: a strategy, or this and the text of a schedule.
+STRATEGIES = ("random", "pct", "bursts", "starvation")
+REPLAYED_SCHEDULE = "replay:"
+SCHEDULE_TEXT = r"x1:(?:[a-zA-Z][0-9]*)+#[0-9a-f]{1,8}"
+
 
 class ReportTarget(NamedTuple):
     format: str
@@ -82,6 +87,17 @@ def parse_search(text: str) -> str:
 
 def parse_memory_model(text: str) -> str:
     return _parse_one_of(text, MEMORY_MODELS)
+
+
+def parse_schedule(text: str) -> str:
+    """A strategy, or replay: and the text of a schedule."""
+    name, _, schedule = text.partition(":")
+    if name != REPLAYED_SCHEDULE.removesuffix(":"):
+        return _parse_one_of(text, (*STRATEGIES, f"{REPLAYED_SCHEDULE}STRING"))
+    if not re.fullmatch(SCHEDULE_TEXT, schedule):
+        cut = "" if "#" in schedule else "; its end is missing, # and the hash: was it cut off?"
+        raise ValueError(f"{schedule!r} is no schedule, which looks like x1:a3b2a#5f3a9c01{cut}")
+    return text
 
 
 def _parse_one_of(text: str, known: tuple[str, ...]) -> str:

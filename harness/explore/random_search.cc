@@ -1,31 +1,25 @@
 #include "harness/explore/random_search.h"
 
 #include <algorithm>
-#include <utility>
+#include <span>
 
 namespace holdfast::explore {
 
 RandomSearch::RandomSearch(Machine& machine, const Program& program, const Limits& limits, Strategy strategy,
                            std::uint64_t seed, std::uint64_t preemptions_max)
-    : execution_(machine, program, limits), strategy_(strategy), seed_(seed), preemptions_max_(preemptions_max) {}
+    : execution_(machine, program, limits), seed_(seed), preemptions_max_(preemptions_max), picker_(strategy) {}
 
 void RandomSearch::Draw(std::uint64_t number) {
   RandomNumbers random(RandomNumbers(seed_).Next() ^ number);
   execution_.Begin();
   rests_until_.fill(0);
   writes_ = 1;
-  steps_ = 0;
   preemptions_ = 0;
   last_ = kThreadsMax;
-  favourite_ = random.Below(std::max<std::size_t>(1, execution_.machine().thread_count()));
-  for (std::size_t thread = 0; thread < kThreadsMax; ++thread) {
-    priorities_[thread] = thread + kPriorityChanges;
-  }
-  for (std::size_t thread = execution_.machine().thread_count(); thread > 1; --thread) {
-    std::swap(priorities_[thread - 1], priorities_[random.Below(thread)]);
-  }
-  for (std::size_t& change : changes_) {
-    change = random.Below(steps_of_last_);
+  const std::size_t thread_count = execution_.machine().thread_count();
+  picker_.Begin(random, std::max<std::size_t>(1, thread_count), thread_count);
+  for (std::size_t index = 0; index < picker_.kPriorityChanges; ++index) {
+    picker_.SetChange(index, random.Below(steps_of_last_));
   }
   while (!execution_.finding()) {
     Prepare();
@@ -34,9 +28,9 @@ void RandomSearch::Draw(std::uint64_t number) {
       break;
     }
     Step(PickThread(random), random);
-    ++steps_;
+    picker_.CountStep();
   }
-  steps_of_last_ = std::max<std::size_t>(steps_, 1);
+  steps_of_last_ = std::max<std::size_t>(picker_.steps(), 1);
 }
 
 void RandomSearch::Prepare() {
@@ -61,46 +55,14 @@ bool RandomSearch::CanGoOn(std::size_t thread) {
 }
 
 std::size_t RandomSearch::PickThread(RandomNumbers& random) {
-  const auto last = runnable_.begin() + static_cast<std::ptrdiff_t>(runnable_count_);
-  const bool could_go_on = std::find(runnable_.begin(), last, last_) != last;
-  std::size_t thread = PickByStrategy(random);
+  const auto runnable = std::span(runnable_).first(runnable_count_);
+  const bool could_go_on = std::find(runnable.begin(), runnable.end(), last_) != runnable.end();
+  std::size_t thread = picker_.Pick(random, runnable);
   if (could_go_on && thread != last_ && ++preemptions_ > preemptions_max_) {
     thread = last_;
   }
   last_ = thread;
   return thread;
-}
-
-std::size_t RandomSearch::PickByStrategy(RandomNumbers& random) {
-  const auto first = runnable_.begin();
-  const auto last = first + static_cast<std::ptrdiff_t>(runnable_count_);
-  const bool has_favourite = std::find(first, last, favourite_) != last;
-  switch (strategy_) {
-    case Strategy::kRandom:
-      break;
-    case Strategy::kPct: {
-      const std::size_t thread =
-          *std::max_element(first, last, [&](auto one, auto other) { return priorities_[one] < priorities_[other]; });
-      const auto change = std::find(changes_.begin(), changes_.end(), steps_);
-      if (change != changes_.end()) {
-        priorities_[thread] = static_cast<std::size_t>(change - changes_.begin());
-      }
-      return thread;
-    }
-    case Strategy::kBursts:
-      if (!has_favourite || random.Below(8) == 0) {
-        favourite_ = runnable_[random.Below(runnable_count_)];
-      }
-      return favourite_;
-    case Strategy::kStarvation:
-      if (has_favourite && runnable_count_ > 1 && random.Below(64) != 0) {
-        std::size_t index = random.Below(runnable_count_ - 1);
-        index += runnable_[index] >= favourite_ ? 1 : 0;
-        return runnable_[index];
-      }
-      break;
-  }
-  return runnable_[random.Below(runnable_count_)];
 }
 
 // The newest value half of the time: what goes wrong with it must not be crowded out by what goes wrong with others.

@@ -112,6 +112,38 @@ class SeededBugTest(EndToEndTest):
         self.assertIn("did you mean rollback-forgotten?", err)
 
 
+class ThreadOrderTest(EndToEndTest):
+    def test_a_seed_gives_one_schedule_and_the_schedule_is_taken_again(self) -> None:
+        words = ("--filter=A8.callback-only-enqueues/mixed", "--seed=1")
+        schedules = set()
+        for _ in range(2):
+            code, report = self.run_report(*words, "--schedule=pct")
+            self.assertEqual(0, code, report)
+            schedules.add(report["cases"][0]["schedule"])
+        self.assertEqual(1, len(schedules))
+        (schedule,) = schedules
+        code, report = self.run_report(*words, f"--schedule=replay:{schedule}")
+        self.assertEqual((0, schedule), (code, report["cases"][0]["schedule"]))
+
+    def test_a_schedule_of_another_program_diverges(self) -> None:
+        code, report = self.run_report("--filter=A8.callback-only-enqueues/mixed", "--schedule=pct", "--seed=1")
+        self.assertEqual(0, code, report)
+        schedule = report["cases"][0]["schedule"]
+        code, report = self.run_report("--filter=A4.reused-node-handle/thread", f"--schedule=replay:{schedule}")
+        self.assertEqual(3, code)
+        self.assertRegex(report["cases"][0]["reason"], "diverged at step [0-9]+:")
+
+    def test_the_command_of_a_finding_takes_its_schedule_again(self) -> None:
+        words = ("--bug=rollback-forgotten", "--filter=A1*/inline", "--seed=3", "--schedule=random")
+        code, out, _ = self.holdfast("run", "--driver=model", *words)
+        self.assertEqual(1, code)
+        commands = [line.strip() for line in out.splitlines() if line.startswith("  holdfast run ")]
+        self.assertIn("--schedule=replay:x1:", commands[0])
+        again, out_again, _ = self.holdfast(*shlex.split(commands[0])[1:])
+        self.assertEqual(1, again, out_again)
+        self.assertIn(commands[0], out_again)
+
+
 class SweepTest(EndToEndTest):
     def test_an_operation_is_swept_before_and_after_with_and_without_memory(self) -> None:
         path = self.folder / "report.json"

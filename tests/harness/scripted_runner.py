@@ -28,6 +28,7 @@ _LISTED = (
     "catches",
     "suites",
     "variants",
+    "interpreter",
     "plan",
     "drivers",
     "timeout_s",
