@@ -84,9 +84,7 @@ class ThreadPicker {
         return favourite_;
       case Strategy::kStarvation:
         if (has_favourite && runnable.size() > 1 && random.Below(64) != 0) {
-          std::size_t index = random.Below(runnable.size() - 1);
-          index += runnable[index] >= favourite_ ? 1 : 0;
-          return runnable[index];
+          return PickOther(random, runnable);
         }
         break;
     }
@@ -102,6 +100,14 @@ class ThreadPicker {
   std::size_t steps() const { return steps_; }
 
  private:
+  // REQUIRES: the favourite is one of `runnable`, and there is another.
+  std::size_t PickOther(RandomNumbers& random, std::span<const std::size_t> runnable) const {
+    std::size_t left = random.Below(runnable.size() - 1);
+    const auto other = std::find_if(runnable.begin(), runnable.end(),
+                                    [&](std::size_t thread) { return thread != favourite_ && left-- == 0; });
+    return *other;
+  }
+
   std::size_t PickByPriority(std::span<const std::size_t> runnable) {
     const std::size_t thread =
         *std::max_element(runnable.begin(), runnable.end(),

@@ -70,11 +70,6 @@ def run(invocation: Invocation, environment: Mapping[str, str], bazel: BazelEnvi
     replay = invocation["--replay"]
     if replay and len(programs) != 1:
         raise UsageError(f"--replay takes one program again, and {len(programs)} are named")
-    if invocation["--search"] == "exhaustive" and invocation["--max-preemptions"] is not None:
-        raise UsageError(
-            "--max-preemptions is for random searches: an exhaustive one reaches executions within the bound through "
-            "others that are not, and would leave them out"
-        )
     reports = ReportFiles(invocation["--report"])
     started, began = datetime.datetime.now(datetime.UTC), time.monotonic()
     head = f"holdfast {VERSION}, seed {format_seed(_seed(invocation))}, {_search_text(invocation)}"
@@ -235,7 +230,9 @@ def _certificate(outcome: Outcome, invocation: Invocation) -> str:
     blocked = f", {told['blocked']} blocked" if told["blocked"] else ""
     spurious = told["spurious_failures_max"]
     bound = f", at most {spurious} spurious failures in each" if spurious else ""
-    return f"{state}: {told['executions']} distinct executions{blocked}{bound}"
+    preemptions = invocation["--max-preemptions"]
+    within = "" if preemptions is None else f" within {preemptions} preemptions"
+    return f"{state}{within}: {told['executions']} distinct executions{blocked}{bound}"
 
 
 def _replay_commands(outcome: Outcome, invocation: Invocation) -> tuple[str, ...]:

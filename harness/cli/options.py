@@ -141,7 +141,7 @@ OPTIONS = (
         ("explore",),
         "N",
         values.parse_count,
-        "of a random search: how often a thread that could go on may be made to wait",
+        "how often in an execution a thread that could go on may be made to wait for another (default: no bound)",
     ),
     Option(
         "--max-steps",

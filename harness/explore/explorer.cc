@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "harness/explore/bounded_search.h"
 #include "harness/explore/table.h"
 
 namespace holdfast::explore {
@@ -84,19 +85,22 @@ void ShrinkByReplay(Execution& execution, std::optional<Failure>& best, std::uin
 // The search ends at its first finding, or goes on from there for a shorter one with the same verdict.
 void SearchAll(Machine& machine, const Program& program, const ExploreOptions& options, Deadline& deadline,
                Exploration& result) {
-  Exhaustive search(machine, program, options.limits);
+  const SearchBounds bounds{.executions_max = options.executions_max, .faults_max = UINT64_MAX};
   std::uint64_t after_finding = 0;
+  const Exhaustive::Visit visit = [&](Execution& execution) {
+    if (execution.finding()) {
+      KeepTheShorter(result.failure, FailureOf(execution));
+    }
+    if (result.failure) {
+      return ++after_finding < options.shrinking_executions_max && IsFault(result.failure->finding.verdict);
+    }
+    result.is_out_of_time = deadline.HasPassed();
+    return !result.is_out_of_time;
+  };
   result.certificate =
-      search.Run({.executions_max = options.executions_max, .faults_max = UINT64_MAX}, [&](Execution& execution) {
-        if (execution.finding()) {
-          KeepTheShorter(result.failure, FailureOf(execution));
-        }
-        if (result.failure) {
-          return ++after_finding < options.shrinking_executions_max && IsFault(result.failure->finding.verdict);
-        }
-        result.is_out_of_time = deadline.HasPassed();
-        return !result.is_out_of_time;
-      });
+      options.preemptions_max == UINT64_MAX
+          ? Exhaustive(machine, program, options.limits).Run(bounds, visit)
+          : BoundedSearch(machine, program, options.limits, options.preemptions_max).Run(bounds, visit);
 }
 
 void SearchAtRandom(Machine& machine, const Program& program, const ExploreOptions& options, Deadline& deadline,

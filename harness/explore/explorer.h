@@ -18,8 +18,8 @@ struct ExploreOptions {
   Limits limits;
   std::optional<Strategy> strategy;  // none: exhaustive
   std::uint64_t seed = 1;
-  // Of a random search. Not of an exhaustive one: executions within a bound are reached there through others that are
-  // not, so that a bound would leave out more than it says.
+  // How often a thread that could go on may have to wait for another. With a bound an exhaustive search is a
+  // BoundedSearch.
   std::uint64_t preemptions_max = UINT64_MAX;
   std::uint64_t executions_max = UINT64_MAX;
   std::chrono::milliseconds time_max{60'000};

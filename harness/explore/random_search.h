@@ -3,13 +3,12 @@
 #ifndef HOLDFAST_HARNESS_EXPLORE_RANDOM_SEARCH_H_
 #define HOLDFAST_HARNESS_EXPLORE_RANDOM_SEARCH_H_
 
-#include <array>
+#include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <vector>
+#include <span>
 
 #include "fault/schedule/thread_picker.h"
-#include "harness/explore/execution.h"
+#include "harness/explore/forward_run.h"
 
 namespace holdfast::explore {
 
@@ -19,37 +18,29 @@ using schedule::Strategy;
 class RandomSearch {
  public:
   RandomSearch(Machine& machine, const Program& program, const Limits& limits, Strategy strategy, std::uint64_t seed,
-               std::uint64_t preemptions_max = UINT64_MAX);
+               std::uint64_t preemptions_max = UINT64_MAX)
+      : run_(machine, program, limits, preemptions_max), seed_(seed), random_(seed), picker_(strategy) {}
 
   // Draws the execution of this number, to its end. The result is there until the next one.
   void Draw(std::uint64_t number);
 
-  Execution& execution() { return execution_; }
+  Execution& execution() { return run_.execution(); }
+
+  // For ForwardRun.
+  std::size_t PickThread(std::span<const std::size_t> runnable);
+
+  // The newest value half of the time: what goes wrong with it must not be crowded out by what goes wrong with others.
+  std::size_t PickOption(std::size_t count) { return random_.Below(2) == 0 ? 0 : random_.Below(count); }
 
  private:
-  void Prepare();
-  std::size_t PickThread(RandomNumbers& random);
-  std::size_t PickOption(RandomNumbers& random, const std::vector<Option>& options);
-  bool Step(std::size_t thread, RandomNumbers& random);
-  void EndWithWaits();
-  bool CanGoOn(std::size_t thread);
+  void BeginPicking();
 
-  Execution execution_;
+  ForwardRun run_;
   const std::uint64_t seed_;
-  const std::uint64_t preemptions_max_;  // how often a thread that could go on may have to wait for another
-  std::uint64_t preemptions_ = 0;
-  std::size_t last_ = 0;
-
-  std::array<std::size_t, kThreadsMax> runnable_{};
-  std::size_t runnable_count_ = 0;
-
-  // A thread that goes round in a loop rests until something has been written.
-  std::array<std::uint64_t, kThreadsMax> rests_until_{};
-  std::uint64_t writes_ = 0;
-
+  RandomNumbers random_;
+  bool has_begun_ = false;
   schedule::ThreadPicker<kThreadsMax> picker_;
   std::size_t steps_of_last_ = 32;
-  std::vector<Option> options_;
 };
 
 }  // namespace holdfast::explore

@@ -90,12 +90,11 @@ class ExploreTest(unittest.TestCase):
         self.assertEqual((2, ""), (answer.code, answer.out))
         self.assertIn("the schedule is wrong", answer.err)
 
-    def test_a_bound_on_preemptions_is_for_random_searches(self) -> None:
-        self.assertEqual(0, self.explore("passes", "--search=pct", "--max-preemptions=0").code)
+    def test_a_bound_on_preemptions_is_part_of_the_certificate(self) -> None:
+        answer = self.explore("passes", "--max-preemptions=0")
+        self.assertEqual(0, answer.code)
         self.assertIn("--preemptions=0", self.given("passes"))
-        answer = self.explore("passes", "--max-preemptions=2")
-        self.assertEqual((2, ""), (answer.code, answer.out))
-        self.assertIn("--max-preemptions is for random searches", answer.err)
+        self.assertIn("complete within 0 preemptions: 12 distinct executions", answer.out)
 
     def test_what_names_no_program_runs_nothing(self) -> None:
         answer = self.explore("passe")

@@ -137,6 +137,24 @@ TEST(ScheduleTest, PreemptionsAreBounded) {
   }
 }
 
+// Within enough preemptions nothing is left out; the failure needs one, of the postman before he empties the box.
+TEST(ScheduleTest, ABoundOnPreemptionsLeavesOutWhatNeedsMore) {
+  const Program program = Specimen();
+  ExploreOptions options;
+  options.shrinking_executions_max = UINT64_MAX;
+  const Exploration all = Explore(program, options);
+  ASSERT_TRUE(all.certificate.is_complete);
+  std::uint64_t executions = 0;
+  for (std::uint64_t bound = 0; bound <= 6; ++bound) {
+    options.preemptions_max = bound;
+    const Exploration within = Explore(program, options);
+    EXPECT_TRUE(within.certificate.is_complete) << bound;
+    EXPECT_GE(within.certificate.executions, executions) << bound;
+    executions = within.certificate.executions;
+  }
+  EXPECT_EQ(executions, all.certificate.executions);
+}
+
 TEST(ScheduleTest, FaultsThatAreNotNeededGoAway) {
   const Exploration found = Explore(Specimen(true), {});
   ASSERT_TRUE(found.failure);

@@ -1,0 +1,77 @@
+#include "harness/explore/forward_run.h"
+
+namespace holdfast::explore {
+
+void ForwardRun::Begin() {
+  execution_.Begin();
+  rests_until_.fill(0);
+  writes_ = 1;
+  preemptions_ = 0;
+  last_ = kThreadsMax;
+}
+
+void ForwardRun::FindRunnable() {
+  runnable_count_ = 0;
+  if (last_ < kThreadsMax && CanGoOn(last_)) {
+    runnable_[runnable_count_++] = last_;
+    if (preemptions_ >= preemptions_max_) {
+      return;
+    }
+  }
+  for (std::size_t thread = 0; thread < execution_.machine().thread_count(); ++thread) {
+    if (thread != last_ && CanGoOn(thread)) {
+      runnable_[runnable_count_++] = thread;
+    }
+  }
+}
+
+bool ForwardRun::CanGoOn(std::size_t thread) {
+  if (!execution_.IsRunnable(thread) || rests_until_[thread] == writes_) {
+    return false;
+  }
+  if (!execution_.machine().PendingOf(thread).waits) {
+    return true;
+  }
+  const std::vector<Option>& options = execution_.OptionsOf(thread, false);
+  return std::any_of(options.begin(), options.end(),
+                     [&](const Option& option) { return !execution_.WouldWait(thread, option); });
+}
+
+void ForwardRun::FindOptions(std::size_t thread) {
+  options_ = execution_.OptionsOf(thread, false);
+  if (execution_.machine().PendingOf(thread).waits) {
+    std::erase_if(options_, [&](const Option& option) { return execution_.WouldWait(thread, option); });
+  }
+}
+
+// False if the option is taken back: it is inconsistent, or the thread would go round in a loop.
+bool ForwardRun::Take(std::size_t thread, const Option& option, std::uint32_t stamp) {
+  const bool is_consistent = execution_.Append(thread, option, stamp);
+  if (execution_.finding()) {
+    return true;
+  }
+  const Event& event = execution_.graph().At(
+      {static_cast<std::uint16_t>(thread), static_cast<std::uint16_t>(execution_.graph().Size(thread))});
+  if (!is_consistent || event.is_spinning) {
+    execution_.TakeBack(thread);
+    return false;
+  }
+  writes_ += event.Writes() ? 1 : 0;
+  execution_.RunOn(thread);
+  return true;
+}
+
+// Nothing can go on: what waits does so for good.
+void ForwardRun::EndWithWaits() {
+  for (std::size_t thread = 0; thread < execution_.machine().thread_count() && !execution_.finding(); ++thread) {
+    if (execution_.IsRunnable(thread)) {
+      execution_.Append(thread, execution_.OptionsOf(thread, false).front(), NextStamp());
+      execution_.RunOn(thread);
+    }
+  }
+  if (!execution_.finding()) {
+    execution_.Finish();
+  }
+}
+
+}  // namespace holdfast::explore
