@@ -37,11 +37,9 @@ bool ForwardRun::CanGoOn(std::size_t thread) {
                      [&](const Option& option) { return !execution_.WouldWait(thread, option); });
 }
 
-void ForwardRun::FindOptions(std::size_t thread) {
-  options_ = execution_.OptionsOf(thread, false);
-  if (execution_.machine().PendingOf(thread).waits) {
-    std::erase_if(options_, [&](const Option& option) { return execution_.WouldWait(thread, option); });
-  }
+void ForwardRun::KeepThoseThatGoOn(std::size_t thread, const std::vector<Option>& options) {
+  options_ = options;
+  std::erase_if(options_, [&](const Option& option) { return execution_.WouldWait(thread, option); });
 }
 
 // False if the option is taken back: it is inconsistent, or the thread would go round in a loop.

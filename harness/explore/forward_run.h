@@ -45,7 +45,7 @@ class ForwardRun {
   void Begin();
   void FindRunnable();
   bool CanGoOn(std::size_t thread);
-  void FindOptions(std::size_t thread);
+  void KeepThoseThatGoOn(std::size_t thread, const std::vector<Option>& options);
   bool Take(std::size_t thread, const Option& option, std::uint32_t stamp);
   void EndWithWaits();
 
@@ -58,14 +58,20 @@ class ForwardRun {
   // Options of which it turns out that they lead to no execution of the memory model are taken back.
   template <typename Chooser>
   void Step(std::size_t thread, Chooser& chooser) {
-    FindOptions(thread);
+    const std::vector<Option>* options = &execution_.OptionsOf(thread, false);
+    if (execution_.machine().PendingOf(thread).waits) {
+      KeepThoseThatGoOn(thread, *options);
+      options = &options_;
+    }
     const std::uint32_t stamp = NextStamp();
-    while (!options_.empty()) {
-      const std::size_t pick = options_.size() == 1 ? 0 : chooser.PickOption(options_.size());
-      if (Take(thread, options_[pick], stamp)) {
+    while (!options->empty()) {
+      const std::size_t pick = options->size() == 1 ? 0 : chooser.PickOption(options->size());
+      if (Take(thread, (*options)[pick], stamp)) {
         return;
       }
+      options_ = *options;
       options_.erase(options_.begin() + static_cast<std::ptrdiff_t>(pick));
+      options = &options_;
     }
     rests_until_[thread] = writes_;
   }

@@ -26,11 +26,7 @@ const Clock& Graph::HappensBefore(std::size_t thread) const {
   return threads_[thread].empty() ? kNothing : threads_[thread].back().happens_before;
 }
 
-// Allocates nothing: programs come here by their checks and destructors, while what is allocated is theirs.
-const Graph::Location& Graph::LocationAt(std::uint16_t location) const {
-  static const Location kUntouched;
-  return location < locations_.size() ? locations_[location] : kUntouched;
-}
+const Graph::Location Graph::kUntouched;
 
 Graph::Location& Graph::LocationAt(std::uint16_t location) {
   if (location >= locations_.size()) {
