@@ -9,8 +9,8 @@ std::uint64_t HashOfExecution(const Graph& graph) {
   const auto add = [&hash](std::uint64_t value) { hash = (hash ^ value) * 0x100000001b3; };
   for (std::uint16_t thread = 0; thread < kThreadsMax; ++thread) {
     add(graph.Size(thread));
-    for (std::uint16_t index = 1; index <= graph.Size(thread); ++index) {
-      const Event& event = graph.At({thread, index});
+    for (std::size_t index = 1; index <= graph.Size(thread); ++index) {
+      const Event& event = graph.At({thread, static_cast<std::uint16_t>(index)});
       add(static_cast<std::uint64_t>(event.kind));
       add(event.location);
       add(event.modification_index);

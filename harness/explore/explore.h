@@ -76,16 +76,18 @@ namespace internal {
 
 template <typename T>
 std::uint64_t ToBits(T value) {
+  // NOLINTBEGIN(bugprone-sizeof-expression): a pointer is a value like others
   static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= sizeof(std::uint64_t));
   std::uint64_t bits = 0;
   std::memcpy(&bits, &value, sizeof(T));
   return bits;
+  // NOLINTEND(bugprone-sizeof-expression)
 }
 
 template <typename T>
 T FromBits(std::uint64_t bits) {
   T value;
-  std::memcpy(&value, &bits, sizeof(T));
+  std::memcpy(&value, &bits, sizeof(T));  // NOLINT(bugprone-sizeof-expression): as above
   return value;
 }
 

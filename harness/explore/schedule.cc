@@ -185,8 +185,8 @@ std::uint32_t HashOf(const Graph& graph, const std::vector<EventId>& order) {
 std::size_t FaultsOf(const Graph& graph) {
   std::size_t faults = 0;
   for (std::uint16_t thread = 0; thread < kThreadsMax; ++thread) {
-    for (std::uint16_t index = 1; index <= graph.Size(thread); ++index) {
-      const Event& event = graph.At({thread, index});
+    for (std::size_t index = 1; index <= graph.Size(thread); ++index) {
+      const Event& event = graph.At({thread, static_cast<std::uint16_t>(index)});
       faults += event.is_spurious || (event.kind == EventKind::kChoice && event.value_read != 0) ? 1 : 0;
     }
   }

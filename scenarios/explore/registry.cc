@@ -67,7 +67,7 @@ class Weak {
     shared.counts_->weak.fetch_add(1, std::memory_order_relaxed);
   }
   Weak(const Weak&) = delete;
-  Weak& operator=(Weak&& other) {
+  Weak& operator=(Weak&& other) noexcept {
     Drop();
     object_ = other.object_.Get();
     counts_ = other.counts_.Get();
