@@ -193,6 +193,8 @@ def _explore(runner: Path, program: Program, arguments: Sequence[str], limit_sec
         return outcome(Verdict.FAILED, f"hang: it did not end within {format_duration(limit_seconds)}")
     if done.returncode == 2:
         raise UsageError(done.stderr.strip())
+    if done.returncode == 3:
+        return outcome(Verdict.ERROR, done.stderr.strip())
     if done.returncode != 0:
         said = done.stderr.strip().splitlines()
         return outcome(Verdict.FAILED, f"crash: exit status {done.returncode}" + (f", {said[-1]}" if said else ""))

@@ -2,6 +2,8 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdlib>
 #include <new>
 
@@ -38,14 +40,16 @@ void Arena::Reset() {
   live_count_ = 0;
 }
 
-void* Arena::Allocate(std::size_t size_bytes) {
-  const std::size_t rounded = (size_bytes + sizeof(Header) - 1) / sizeof(Header) * sizeof(Header);
+void* Arena::Allocate(std::size_t size_bytes, std::size_t alignment_bytes) {
+  const auto round_up = [](std::size_t value, std::size_t unit) { return (value + unit - 1) / unit * unit; };
   std::size_t& used = used_[current_];
-  if (rounded < size_bytes || used + sizeof(Header) + rounded > kRegionSizeBytes) {
+  // Regions begin at the beginning of a page. The header is right before what is given out.
+  const std::size_t offset = round_up(used + sizeof(Header), std::max(alignment_bytes, sizeof(Header)));
+  if (size_bytes > kRegionSizeBytes || offset + round_up(size_bytes, sizeof(Header)) > kRegionSizeBytes) {
     return nullptr;
   }
-  auto* header = reinterpret_cast<Header*>(memory_ + current_ * kRegionSizeBytes + used);
-  used += sizeof(Header) + rounded;
+  used = offset + round_up(size_bytes, sizeof(Header));
+  auto* const header = reinterpret_cast<Header*>(memory_ + current_ * kRegionSizeBytes + offset - sizeof(Header));
   *header = {size_bytes, kLive};
   ++live_count_;
   return header + 1;
@@ -78,9 +82,17 @@ bool Arena::Free(void* address) {
 
 namespace {
 
-void* Allocate(std::size_t size_bytes) {
+void* Allocate(std::size_t size_bytes, std::size_t alignment_bytes = alignof(std::max_align_t)) {
   holdfast::explore::Arena& arena = holdfast::explore::Arena::Instance();
-  void* const memory = arena.IsEntered() ? arena.Allocate(size_bytes) : std::malloc(size_bytes == 0 ? 1 : size_bytes);
+  void* memory = nullptr;
+  if (arena.IsEntered()) {
+    memory = arena.Allocate(size_bytes, alignment_bytes);
+  } else if (alignment_bytes <= alignof(std::max_align_t)) {
+    memory = std::malloc(size_bytes == 0 ? 1 : size_bytes);
+  } else {
+    memory =
+        std::aligned_alloc(alignment_bytes, (size_bytes + alignment_bytes - 1) / alignment_bytes * alignment_bytes);
+  }
   if (memory == nullptr) {
     throw std::bad_alloc();
   }
@@ -105,3 +117,10 @@ void operator delete(void* memory) noexcept { Free(memory); }
 void operator delete[](void* memory) noexcept { Free(memory); }
 void operator delete(void* memory, std::size_t /*size_bytes*/) noexcept { Free(memory); }
 void operator delete[](void* memory, std::size_t /*size_bytes*/) noexcept { Free(memory); }
+void* operator new(std::size_t size_bytes, std::align_val_t alignment_bytes) {
+  return Allocate(size_bytes, static_cast<std::size_t>(alignment_bytes));
+}
+void operator delete(void* memory, std::align_val_t /*alignment_bytes*/) noexcept { Free(memory); }
+void operator delete(void* memory, std::size_t /*size_bytes*/, std::align_val_t /*alignment_bytes*/) noexcept {
+  Free(memory);
+}

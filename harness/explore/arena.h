@@ -28,7 +28,7 @@ class Arena {
   void Reset();
 
   // Null when the region of the thread is used up.
-  void* Allocate(std::size_t size_bytes);
+  void* Allocate(std::size_t size_bytes, std::size_t alignment_bytes);
 
   bool Owns(const void* address) const;
 

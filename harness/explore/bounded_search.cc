@@ -50,6 +50,9 @@ Certificate BoundedSearch::Run(const SearchBounds& bounds, const Exhaustive::Vis
     depth_ = 0;
     run_.Run(*this);
     ++runs_;
+    if (bounds.should_stop && bounds.should_stop()) {
+      return certificate;
+    }
     Execution& execution = run_.execution();
     if (!seen_.insert(HashOfExecution(execution.graph())).second) {
       continue;

@@ -200,8 +200,9 @@ bool Execution::Append(std::size_t thread, const Option& option, std::uint32_t s
   event.value_read = outcome.value_read;
   event.value_written = outcome.value_written;
   event.stamp = stamp;
-  if (event.kind == EventKind::kRead && !event.is_waiting && NoteLook(thread, graph_.Size(thread), event)) {
-    event.is_waiting = event.is_spinning = true;
+  if (event.kind == EventKind::kRead && !event.is_waiting) {
+    event.spins_since = NoteLook(thread, graph_.Size(thread), event);
+    event.is_waiting = event.is_spinning = event.spins_since != 0;
   }
   spurious_failures_ += event.is_spurious ? 1 : 0;
   graph_.Add(thread, event, option.after);
@@ -241,8 +242,9 @@ void Execution::RunOn(std::size_t thread) {
 }
 
 // A thread that reads what it read before, with nothing written in between and memory, stack and registers as they
-// were then, goes round in a loop; only a new value can end it. True if so.
-bool Execution::NoteLook(std::size_t thread, std::size_t executed, const Label& label) {
+// were then, goes round in a loop; only a new value can end it. Returns the event with which the round before began; 0
+// if it does not go round.
+std::uint16_t Execution::NoteLook(std::size_t thread, std::size_t executed, const Label& label) {
   bool repeats = false;
   std::size_t index = executed;
   for (; index > 0 && !repeats; --index) {
@@ -254,16 +256,16 @@ bool Execution::NoteLook(std::size_t thread, std::size_t executed, const Label& 
               earlier.place.line == label.place.line && earlier.place.file == label.place.file;
   }
   if (!repeats) {
-    return false;
+    return 0;
   }
   const std::uint64_t hash = machine_.HashOfState(thread);
   for (const Look& look : looks_[thread]) {
     if (look.hash == hash && look.index <= executed && look.index > FirstOfReads(thread, executed)) {
-      return true;
+      return static_cast<std::uint16_t>(look.index + 1);
     }
   }
   looks_[thread].push_back({executed, hash});
-  return false;
+  return 0;
 }
 
 // How many events of the thread come before those last ones that only read.
@@ -281,15 +283,11 @@ bool Execution::ReadsTheLast(const Label& read) const {
 
 // Whether one of the reads that the thread goes round in could read something newer.
 bool Execution::ReadsSomethingOld(std::size_t thread) const {
-  const std::size_t size = graph_.Size(thread);
-  const Event& last = graph_.At({static_cast<std::uint16_t>(thread), static_cast<std::uint16_t>(size)});
-  for (std::size_t index = size - 1; index > FirstOfReads(thread, size); --index) {
-    const Event& read = graph_.At({static_cast<std::uint16_t>(thread), static_cast<std::uint16_t>(index)});
-    if (!ReadsTheLast(read)) {
+  const auto size = static_cast<std::uint16_t>(graph_.Size(thread));
+  const auto owner = static_cast<std::uint16_t>(thread);
+  for (std::uint16_t index = graph_.At({owner, size}).spins_since; index < size; ++index) {
+    if (!ReadsTheLast(graph_.At({owner, index}))) {
       return true;
-    }
-    if (read.location == last.location && read.place.line == last.place.line) {
-      break;
     }
   }
   return false;

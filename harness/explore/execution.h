@@ -105,7 +105,7 @@ class Execution {
   Outcome Evaluate(const Operation& operation, const Option& option) const;
   bool RestoreNext(std::size_t thread);
   bool IsTheSame(std::size_t thread, const Event& event) const;
-  bool NoteLook(std::size_t thread, std::size_t executed, const Label& label);
+  std::uint16_t NoteLook(std::size_t thread, std::size_t executed, const Label& label);
   std::size_t FirstOfReads(std::size_t thread, std::size_t executed) const;
   bool ReadsTheLast(const Label& read) const;
   bool ReadsSomethingOld(std::size_t thread) const;

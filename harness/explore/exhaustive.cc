@@ -31,6 +31,9 @@ Certificate Exhaustive::Run(const SearchBounds& bounds, const Visit& visit) {
     if (items_.empty()) {
       break;
     }
+    if (bounds.should_stop && bounds.should_stop()) {
+      return certificate_;
+    }
     item = std::move(items_.back());
     items_.pop_back();
   } while (true);

@@ -30,7 +30,8 @@ struct Certificate {
 
 struct SearchBounds {
   std::uint64_t executions_max = UINT64_MAX;
-  std::uint64_t faults_max = 1;  // stops when it has found so many
+  std::uint64_t faults_max = 1;                 // stops when it has found so many
+  std::function<bool()> should_stop = nullptr;  // asked for each execution, those that come to nothing included
 };
 
 class Exhaustive {

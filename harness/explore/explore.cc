@@ -38,6 +38,11 @@ bool ClearBits(std::uint64_t read, std::uint64_t bits, std::uint64_t, std::uint6
   return true;
 }
 
+bool ClearBitsIfUnchanged(std::uint64_t read, std::uint64_t bits, std::uint64_t expected, std::uint64_t* written) {
+  *written = read & ~bits;
+  return read == expected;
+}
+
 bool AreBitsClear(std::uint64_t read, std::uint64_t bits, std::uint64_t, std::uint64_t* written) {
   *written = 0;
   return (read & bits) == 0;
@@ -101,19 +106,25 @@ void condition_variable::EndWait(std::uint64_t me, Place place) {
   Machine::Current().Perform(operation);
 }
 
-// The two steps are one when the mutex is held; without it a notification may miss who comes in between, as ever.
+// Notifications are in one order: if somebody else notified after the look, this one looks again and chooses anew.
 void condition_variable::notify_one(Place place) {
-  const std::uint64_t waiting = ReadModifyWrite(location_, &ClearBits, 0, std::memory_order_relaxed, place);
-  const int count = __builtin_popcountll(waiting);
-  if (count == 0) {
-    return;
+  std::uint64_t waiting = ReadModifyWrite(location_, &ClearBits, 0, std::memory_order_relaxed, place);
+  while (waiting != 0) {
+    const auto count = static_cast<std::uint64_t>(__builtin_popcountll(waiting));
+    std::uint64_t rest = waiting;
+    for (std::uint64_t skipped = count == 1 ? 0 : Choose(count, place); skipped > 0; --skipped) {
+      rest &= rest - 1;
+    }
+    Operation operation = Make(EventKind::kReadModifyWrite, location_, std::memory_order_relaxed, place);
+    operation.transform = &ClearBitsIfUnchanged;
+    operation.operand = rest & -rest;
+    operation.expected = waiting;
+    const OperationResult result = Machine::Current().Perform(operation);
+    if (result.has_written) {
+      return;
+    }
+    waiting = result.value_read;
   }
-  std::uint64_t rest = waiting;
-  for (std::uint64_t skipped = count == 1 ? 0 : Choose(static_cast<std::uint64_t>(count), place); skipped > 0;
-       --skipped) {
-    rest &= rest - 1;
-  }
-  ReadModifyWrite(location_, &ClearBits, rest & -rest, std::memory_order_relaxed, place);
 }
 
 void condition_variable::notify_all(Place place) {

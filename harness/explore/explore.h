@@ -41,19 +41,25 @@ using Place = harness::SourcePlace;
 // Ends the execution with a finding unless `holds`.
 inline void Require(bool holds, const char* what, Place place = Place::Here()) {
   if (!holds) {
-    Machine::Current().Fail(Verdict::kAssertion, place.Text() + ": not so: " + what);
+    Machine::Current().FailProgram(Verdict::kAssertion, place.Text() + ": not so: " + what);
   }
 }
 
 // Work was left behind with nobody on the way to it.
 inline void RequireNotStranded(bool holds, const char* what, Place place = Place::Here()) {
   if (!holds) {
-    Machine::Current().Fail(Verdict::kStrandedWork, place.Text() + ": " + what);
+    Machine::Current().FailProgram(Verdict::kStrandedWork, place.Text() + ": " + what);
   }
 }
 
+inline constexpr std::uint64_t kAlternativesMax = 1024;
+
 // One of `count` numbers from 0 on: a point of the search, as what a thread reads is. Put what usually happens at 0.
 inline std::uint64_t Choose(std::uint64_t count, Place place = Place::Here()) {
+  if (count == 0 || count > kAlternativesMax) {
+    Machine::Current().FailProgram(Verdict::kMisuse, place.Text() + ": a choice of " + std::to_string(count) +
+                                                         "; it must have 1 to " + std::to_string(kAlternativesMax));
+  }
   Operation operation;
   operation.kind = EventKind::kChoice;
   operation.operand = count;

@@ -17,7 +17,7 @@ class Deadline {
   explicit Deadline(std::chrono::milliseconds limit) : limit_(limit), begin_(Clock::now()) {}
 
   bool HasPassed() {
-    if (++asked_ % 64 == 0) {
+    if (++asked_ % 16 == 0) {
       has_passed_ = has_passed_ || Clock::now() - begin_ >= limit_;
     }
     return has_passed_;
@@ -85,7 +85,10 @@ void ShrinkByReplay(Execution& execution, std::optional<Failure>& best, std::uin
 // The search ends at its first finding, or goes on from there for a shorter one with the same verdict.
 void SearchAll(Machine& machine, const Program& program, const ExploreOptions& options, Deadline& deadline,
                Exploration& result) {
-  const SearchBounds bounds{.executions_max = options.executions_max, .faults_max = UINT64_MAX};
+  const SearchBounds bounds{.executions_max = options.executions_max, .faults_max = UINT64_MAX, .should_stop = [&] {
+                              result.is_out_of_time = !result.failure && deadline.HasPassed();
+                              return result.is_out_of_time;
+                            }};
   std::uint64_t after_finding = 0;
   const Exhaustive::Visit visit = [&](Execution& execution) {
     if (execution.finding()) {
@@ -94,8 +97,7 @@ void SearchAll(Machine& machine, const Program& program, const ExploreOptions& o
     if (result.failure) {
       return ++after_finding < options.shrinking_executions_max && IsFault(result.failure->finding.verdict);
     }
-    result.is_out_of_time = deadline.HasPassed();
-    return !result.is_out_of_time;
+    return true;
   };
   result.certificate =
       options.preemptions_max == UINT64_MAX
@@ -119,7 +121,6 @@ void SearchAtRandom(Machine& machine, const Program& program, const ExploreOptio
       return;
     }
     if (!result.failure && deadline.HasPassed()) {
-      result.is_out_of_time = true;
       return;
     }
   }
@@ -158,6 +159,9 @@ Exploration Replay(const Program& program, const Limits& limits, const Schedule&
   std::array<std::uint16_t, kThreadsMax> executed{};
   for (const Step& step : schedule.steps) {
     order.push_back({static_cast<std::uint16_t>(step.thread), ++executed[step.thread]});
+  }
+  if (order.size() != execution.graph().SizeOfAll()) {
+    order = OrderWithFewestSwitches(execution.graph());
   }
   if (execution.finding()) {
     result.certificate.faults = 1;

@@ -162,6 +162,12 @@ bool AreOnOneLocation(const Event& left, const Event& right) {
          right.kind != EventKind::kChoice && left.location == right.location;
 }
 
+// Choices and relaxed fences are events here, and none for the memory model.
+bool OrdersNothing(const Event& event) {
+  return event.kind == EventKind::kChoice ||
+         (event.kind == EventKind::kFence && event.order == std::memory_order_relaxed);
+}
+
 }  // namespace
 
 // scb of the paper: program order; happens-before between two steps to other locations; happens-before on one
@@ -190,11 +196,12 @@ bool Graph::IsBeforeInSequentialBase(EventId before, EventId after) const {
   EventId leaving = before;
   do {
     ++leaving.index;
-  } while (leaving.index <= Size(leaving.thread) && AreOnOneLocation(first, At(leaving)));
+  } while (leaving.index <= Size(leaving.thread) &&
+           (AreOnOneLocation(first, At(leaving)) || OrdersNothing(At(leaving))));
   EventId arriving = after;
   do {
     --arriving.index;
-  } while (arriving.index > 0 && AreOnOneLocation(second, At(arriving)));
+  } while (arriving.index > 0 && (AreOnOneLocation(second, At(arriving)) || OrdersNothing(At(arriving))));
   return leaving.index <= Size(leaving.thread) && arriving.index > 0 && AreOrdered(leaving, arriving);
 }
 

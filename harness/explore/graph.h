@@ -30,6 +30,7 @@ struct Label {
   std::uint16_t location = 0;            // of accesses
   std::uint16_t modification_index = 0;  // of writes: the place among the writes of the location, from 1
   EventId reads_from;                    // of reads
+  std::uint16_t spins_since = 0;         // of a read that spins: the event with which the round before began
   std::uint32_t stamp = 0;               // events were added in this order
   std::uint64_t value_read = 0;          // of a choice: the alternative taken
   std::uint64_t value_written = 0;       // of a choice: how many alternatives there were

@@ -18,6 +18,9 @@ namespace context = boost::context::detail;
 
 Machine* current_machine = nullptr;
 
+// Ends the set-up or a check whose finding has been reported.
+struct Stopped {};
+
 // What the explorer itself allocates while a program's thread is on the processor.
 class OutsideArena {
  public:
@@ -96,9 +99,9 @@ void Machine::Begin(const Program& program, const Graph& graph) {
   arena.Enter(kThreadsMax);
   current_ = kThreadsMax;
   threads_ = new Threads;
-  program.set_up(*threads_);
+  RunGuarded([&] { program.set_up(*threads_); }, "the set-up");
   arena.Leave();
-  thread_count_ = threads_->threads().size();
+  thread_count_ = finding_ ? 0 : threads_->threads().size();
   if (thread_count_ > kThreadsMax) {
     Report(Verdict::kTooManyThreads, "the program has " + std::to_string(thread_count_) + " threads; at most " +
                                          std::to_string(kThreadsMax) + " can be explored");
@@ -109,6 +112,7 @@ void Machine::Begin(const Program& program, const Graph& graph) {
     Fiber& fiber = fibers_[thread];
     fiber.executed = 0;
     fiber.state = ThreadState::kReady;
+    names_[thread] = threads_->threads()[thread].name;
     fiber.context = context::make_fcontext(fiber.stack + kStackSizeBytes, kStackSizeBytes, &FiberEntry::Run);
     FiberEntry entry{this, thread};
     arena.Enter(thread);
@@ -172,12 +176,16 @@ void Machine::CheckAtomicAccess(std::size_t thread) {
 void Machine::Wait(std::size_t thread) {
   ++fibers_[thread].executed;
   fibers_[thread].state = ThreadState::kWaiting;
+  CheckAtomicAccess(thread);
 }
 
 void Machine::RunChecks() {
   phase_ = Phase::kChecks;
   current_ = kThreadsMax;
   Arena& arena = Arena::Instance();
+  if (threads_->threads().size() != thread_count_) {
+    Report(Verdict::kMisuse, "a thread was added by another thread, and never ran: threads are added by the set-up");
+  }
   bool is_everything_over = true;
   for (std::size_t thread = 0; thread < thread_count_; ++thread) {
     is_everything_over = is_everything_over && fibers_[thread].state == ThreadState::kEnded;
@@ -187,11 +195,7 @@ void Machine::RunChecks() {
     if (finding_) {
       break;
     }
-    try {
-      check();
-    } catch (const std::exception& error) {
-      Report(Verdict::kUncaughtException, std::string("a final check ended with an exception: ") + error.what());
-    }
+    RunGuarded(check, "a final check");
   }
   // What a thread that waits has on its stack was not taken down: then nothing is said of leaks.
   if (!finding_ && is_everything_over) {
@@ -219,6 +223,27 @@ void Machine::Fail(Verdict verdict, std::string text) {
       SwitchToDriver();
     }
   }
+}
+
+void Machine::FailProgram(Verdict verdict, std::string text) {
+  Fail(verdict, std::move(text));
+  throw Stopped();
+}
+
+template <typename Function>
+void Machine::RunGuarded(const Function& function, const char* what) {
+  std::string said;
+  try {
+    function();
+    return;
+  } catch (const Stopped&) {
+    return;
+  } catch (const std::exception& error) {
+    said = error.what();
+  } catch (...) {
+    said = "it is no std::exception";
+  }
+  Report(Verdict::kUncaughtException, std::string(what) + " ended with an exception: " + said);
 }
 
 void Machine::ReportDoubleFree() { Fail(Verdict::kDoubleFree, "memory was freed that is not allocated any more"); }
@@ -266,7 +291,7 @@ OperationResult Machine::PerformAtOnce(const Operation& operation) {
     return {0, false};
   }
   if (operation.kind == EventKind::kChoice) {
-    return {0, false};
+    FailProgram(Verdict::kMisuse, operation.place.Text() + ": a choice before or after the threads is not explored");
   }
   RequireUsable(operation.location, operation.place, "an atomic access to");
   std::uint64_t& value = FinalValue(operation.location);

@@ -65,7 +65,7 @@ class Machine {
   void Begin(const Program& program, const Graph& graph);
 
   std::size_t thread_count() const { return thread_count_; }
-  const std::string& NameOfThread(std::size_t thread) const { return threads_->threads()[thread].name; }
+  const std::string& NameOfThread(std::size_t thread) const { return names_[thread]; }
   bool MayWaitForEver(std::size_t thread) const { return threads_->threads()[thread].may_wait_for_ever; }
   ThreadState StateOf(std::size_t thread) const { return fibers_[thread].state; }
   const Operation& PendingOf(std::size_t thread) const { return fibers_[thread].pending; }
@@ -105,8 +105,12 @@ class Machine {
 
   std::size_t current_thread() const { return current_; }
 
-  // Ends the execution with a finding. Does not come back when a thread calls it.
+  // Ends the execution with a finding. Does not come back when a thread calls it; otherwise it does, since destructors
+  // may be who calls.
   void Fail(Verdict verdict, std::string text);
+
+  // The same, and never comes back: throws where there is no thread.
+  [[noreturn]] void FailProgram(Verdict verdict, std::string text);
 
  private:
   enum class Phase : std::uint8_t { kIdle, kSetUp, kThreads, kChecks };
@@ -147,6 +151,8 @@ class Machine {
   void Resume(std::size_t thread);
   void SwitchToDriver();
   void RunBody(std::size_t thread);
+  template <typename Function>
+  void RunGuarded(const Function& function, const char* what);
   void CheckAtomicAccess(std::size_t thread);
   void CheckPlain(std::uint16_t location, harness::SourcePlace place, const char* what);
   OperationResult PerformAtOnce(const Operation& operation);
@@ -160,6 +166,7 @@ class Machine {
   const Graph* graph_ = nullptr;
   Threads* threads_ = nullptr;  // in the arena, and gone with it
   std::size_t thread_count_ = 0;
+  std::array<std::string, kThreadsMax> names_;  // the program's own are gone once the checks have run
   std::array<Fiber, kThreadsMax> fibers_;
   std::vector<Location> locations_;
   // The n-th location that a thread creates (the set-up is thread kThreadsMax) has one number in all executions.

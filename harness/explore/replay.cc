@@ -48,9 +48,10 @@ bool Take(Execution& execution, const Step& step) {
   const std::uint32_t stamp = execution.next_stamp();
   execution.set_next_stamp(stamp + 1);
   if (!execution.Append(step.thread, option, stamp)) {
-    if (!execution.finding()) {
-      execution.TakeBack(step.thread);
+    if (execution.finding()) {
+      return true;  // that of too many steps
     }
+    execution.TakeBack(step.thread);
     return false;
   }
   if (!execution.finding()) {
@@ -116,9 +117,8 @@ void Replay(Execution& execution, const Schedule& schedule) {
         "the program did something else than when the schedule was made: it was changed, or it depends on addresses, "
         "time or chance");
   }
-  if (!execution.finding()) {
-    execution.Finish();
-  }
+  // A program that was repaired since goes on from here.
+  GoOn(execution, schedule.steps.empty() ? 0 : schedule.steps.back().thread);
 }
 
 void ReplayLoosely(Execution& execution, const std::vector<Step>& steps) {

@@ -1,6 +1,7 @@
 #include "harness/explore/runner.h"
 
 #include <getopt.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
@@ -81,7 +82,10 @@ void ReadOption(Arguments& arguments, const std::string& name, const std::string
     } else if (name == "preemptions") {
       options.preemptions_max = number;
     } else if (name == "events") {
-      options.limits.events_of_a_thread_max = std::min<std::uint64_t>(number, UINT16_MAX - 1);
+      if (number >= UINT16_MAX) {
+        throw std::invalid_argument("a thread can have 65534 operations at most");
+      }
+      options.limits.events_of_a_thread_max = number;
     } else {
       arguments.spurious_failures_max = number;
     }
@@ -113,14 +117,14 @@ Arguments ReadArguments(int count, char** words) {
   return arguments;
 }
 
-void List(const std::vector<Program>& programs) {
+void List(const std::vector<Program>& programs, int output) {
   Json list = Json::array();
   for (const Program& program : programs) {
     list.push_back({{"name", program.name},
                     {"summary", program.summary},
                     {"expected", program.expected ? Json(NameOf(*program.expected)) : Json()}});
   }
-  std::printf("%s\n", list.dump().c_str());
+  dprintf(output, "%s\n", list.dump().c_str());
 }
 
 Json Describe(const Exploration& result, const Limits& limits) {
@@ -150,10 +154,13 @@ Json Describe(const Exploration& result, const Limits& limits) {
 }  // namespace
 
 int RunMain(int argument_count, char** words, const std::vector<Program>& programs) {
+  // What programs print is not for the command that reads.
+  const int output = dup(STDOUT_FILENO);
+  dup2(STDERR_FILENO, STDOUT_FILENO);
   try {
     Arguments arguments = ReadArguments(argument_count, words);
     if (arguments.lists) {
-      List(programs);
+      List(programs, output);
       return 0;
     }
     const auto program = std::find_if(programs.begin(), programs.end(),
@@ -166,11 +173,14 @@ int RunMain(int argument_count, char** words, const std::vector<Program>& progra
     const Exploration result = arguments.replay.empty()
                                    ? Explore(*program, arguments.options)
                                    : Replay(*program, arguments.options.limits, ParseSchedule(arguments.replay));
-    std::printf("%s\n", Describe(result, limits).dump(-1, ' ', false, Json::error_handler_t::replace).c_str());
+    dprintf(output, "%s\n", Describe(result, limits).dump(-1, ' ', false, Json::error_handler_t::replace).c_str());
     return 0;
   } catch (const std::invalid_argument& problem) {
     std::fprintf(stderr, "%s\n", problem.what());
     return 2;
+  } catch (const std::exception& problem) {
+    std::fprintf(stderr, "%s\n", problem.what());
+    return 3;
   }
 }
 

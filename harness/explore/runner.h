@@ -9,7 +9,7 @@
 
 namespace holdfast::explore {
 
-// Returns the exit code: 0, also when something was found; 2 if the command line is wrong.
+// Returns the exit code: 0, also when something was found; 2 if the command line is wrong; 3 if exploring failed.
 int RunMain(int argument_count, char** arguments, const std::vector<Program>& programs);
 
 }  // namespace holdfast::explore

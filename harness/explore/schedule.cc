@@ -116,7 +116,7 @@ Schedule ParseSchedule(std::string_view text) {
     }
     ++position;
     const std::size_t count = IsDigit(text, position) ? ReadNumber<std::size_t>(text, position, 10, "a count") : 1;
-    if (count == 0 || count + schedule.steps.size() > kStepsMax) {
+    if (count == 0 || count > kStepsMax - schedule.steps.size()) {
       Refuse(text, position, "a count is at least 1, and there are at most " + std::to_string(kStepsMax) + " steps");
     }
     schedule.steps.insert(schedule.steps.end(), count, Step{static_cast<std::size_t>(letter - 'a'), 0});

@@ -83,6 +83,7 @@ TEST(ScheduleTest, WhatIsWrongIsNamedWithItsPlace) {
   EXPECT_NE(MessageOf("x1:i#1").find("at character 4: expected a thread"), std::string::npos);
   EXPECT_NE(MessageOf("x1:a0#1").find("a count is at least 1"), std::string::npos);
   EXPECT_NE(MessageOf("x1:a99999999#1").find("at most 1000000 steps"), std::string::npos);
+  EXPECT_NE(MessageOf("x1:ab18446744073709551615#0").find("at most 1000000 steps"), std::string::npos);
   EXPECT_NE(MessageOf("x1:a999999999999999999999#1").find("expected a count"), std::string::npos);
   EXPECT_NE(MessageOf("x1:a.#1").find("expected the number of an option"), std::string::npos);
   EXPECT_NE(MessageOf("x1:a#").find("expected the hash"), std::string::npos);
@@ -183,6 +184,86 @@ TEST(ScheduleTest, ExplorationsAreTheSameEachTime) {
   EXPECT_EQ(first.certificate.faults, second.certificate.faults);
   EXPECT_EQ(Format(first.failure->schedule), Format(second.failure->schedule));
   EXPECT_EQ(first.table, second.table);
+}
+
+TEST(ScheduleTest, AnEndlessLoopIsFoundAndReplayed) {
+  const Program program{"endless",
+                        "",
+                        [](Threads& threads) {
+                          auto& state = threads.Make<Mailbox>();
+                          threads.Add("a", [&state] {
+                            while (true) {
+                              state.letters.store(1, kRelease);
+                            }
+                          });
+                        },
+                        {}};
+  ExploreOptions options;
+  options.limits.events_of_a_thread_max = 20;
+  const Exploration found = Explore(program, options);
+  ASSERT_TRUE(found.failure);
+  EXPECT_EQ(found.failure->finding.verdict, Verdict::kTooManySteps);
+  EXPECT_EQ(Replay(program, options.limits, found.failure->schedule).table, found.table);
+}
+
+TEST(ScheduleTest, ARepairedProgramGoesOnFromWhereTheScheduleEnds) {
+  const auto make = [](bool is_repaired) {
+    return Program{"",
+                   "",
+                   [is_repaired](Threads& threads) {
+                     auto& state = threads.Make<Mailbox>();
+                     threads.Add("a", [&state, is_repaired] {
+                       state.letters.store(1, kRelease);
+                       Require(is_repaired, "it is repaired");
+                       state.letters.store(2, kRelease);
+                     });
+                     threads.Finally([&state] { Require(state.letters.load() == 2, "all is done"); });
+                   },
+                   {}};
+  };
+  const Exploration found = Explore(make(false), {});
+  ASSERT_TRUE(found.failure);
+  const Exploration again = Replay(make(true), {}, found.failure->schedule);
+  EXPECT_FALSE(again.failure) << again.failure->finding.text;
+}
+
+// One execution, and more runs to it than there is time for.
+TEST(ScheduleTest, TheTimeIsKeptWhereNothingNewIsFound) {
+  const Program program{"",
+                        "",
+                        [](Threads& threads) {
+                          for (int thread = 0; thread < 6; ++thread) {
+                            auto& mine = threads.Make<Mailbox>();
+                            threads.Add("a", [&mine] {
+                              for (int store = 0; store < 8; ++store) {
+                                mine.letters.store(store, kRelease);
+                              }
+                            });
+                          }
+                        },
+                        {}};
+  ExploreOptions options;
+  options.preemptions_max = 4;
+  options.time_max = std::chrono::milliseconds(50);
+  EXPECT_TRUE(Explore(program, options).is_out_of_time);
+}
+
+TEST(ScheduleTest, WhatIsFoundAtTheVeryEndHasATable) {
+  const Program program{"",
+                        "",
+                        [](Threads& threads) {
+                          auto& state = threads.Make<Mailbox>();
+                          threads.Add("leaker", [&state] {
+                            state.letters.store(1, kRelease);
+                            int* volatile kept = new int(7);
+                            static_cast<void>(kept);
+                          });
+                        },
+                        {}};
+  const Exploration found = Explore(program, {});
+  ASSERT_TRUE(found.failure);
+  EXPECT_EQ(found.failure->finding.verdict, Verdict::kLeak);
+  EXPECT_NE(found.table.find("a: leaker"), std::string::npos) << found.table;
 }
 
 }  // namespace

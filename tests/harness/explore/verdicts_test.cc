@@ -708,5 +708,146 @@ TEST(Unfit, AnAtomicOutsideOfAProgram) {
   EXPECT_THROW(Machine{}, std::logic_error);
 }
 
+// What a review found once, each the other way round.
+
+// Two who notify without the mutex wake two who wait: notifications are in one order.
+TEST(LostNotification, NotWithoutTheMutexByTwo) {
+  struct Tickets {
+    mutex lock;
+    condition_variable there_are;
+    int count = 0;
+  };
+  ExpectFine([](Threads& threads) {
+    auto& tickets = threads.Make<Tickets>();
+    for (const char* name : {"first", "second"}) {
+      threads.Add(name, [&tickets] {
+        tickets.lock.lock();
+        tickets.there_are.wait(tickets.lock, [&tickets] { return tickets.count > 0; });
+        --tickets.count;
+        tickets.lock.unlock();
+      });
+      threads.Add("seller", [&tickets] {
+        tickets.lock.lock();
+        ++tickets.count;
+        tickets.lock.unlock();
+        tickets.there_are.notify_one();
+      });
+    }
+  });
+}
+
+TEST(UseAfterFree, ByOneWhoWaits) {
+  struct Shared {
+    std::unique_ptr<semaphore> bell = std::make_unique<semaphore>();
+    atomic<int> is_gone{0};
+  };
+  ExpectFound("use-after-free", [](Threads& threads) {
+    auto& shared = threads.Make<Shared>();
+    semaphore* const bell = shared.bell.release();
+    threads.Add("destroyer", [&shared, bell] {
+      delete bell;
+      shared.is_gone.store(1, Order::release);
+    });
+    threads.AddWaiting("waiter", [&shared, bell] {
+      if (shared.is_gone.load(Order::acquire) == 1) {
+        bell->acquire();
+      }
+    });
+  });
+}
+
+// A choice is no event of the memory model: it orders nothing between the accesses around it.
+void StoresAroundAChoice(Threads& threads, bool chooses) {
+  struct State {
+    atomic<int> x{0}, y{0};
+    int r = 0, q = 0;
+  };
+  auto& state = threads.Make<State>();
+  threads.Add("a", [&state, chooses] {
+    state.x.store(1, Order::seq_cst);
+    if (chooses) {
+      Choose(1);
+      Fence(Order::relaxed);
+    }
+    state.x.store(2, Order::release);
+  });
+  threads.Add("b", [&state] {
+    state.r = state.x.load(Order::acquire);
+    state.y.store(1, Order::seq_cst);
+  });
+  threads.Add("c", [&state] {
+    state.y.store(2, Order::seq_cst);
+    state.q = state.x.load(Order::seq_cst);
+  });
+  threads.Finally([&state] { Require(!(state.r == 2 && state.q == 0 && state.y.load() == 2), "not both"); });
+}
+
+TEST(Assertion, AChoiceInBetweenHidesNothing) {
+  for (const bool chooses : {false, true}) {
+    ExpectFound("assertion", [chooses](Threads& threads) { StoresAroundAChoice(threads, chooses); });
+  }
+}
+
+TEST(Assertion, AtTheEndEndsTheCheck) {
+  ExpectFound("assertion", [](Threads& threads) {
+    threads.Finally([] {
+      Require(false, "on purpose");
+      Machine::Current().Fail(Verdict::kLeak, "the check went on");
+    });
+  });
+}
+
+// The round has two looks at one place in it; the flag before them is what ends the loop.
+TEST(Livelock, NotOfALoopThatLooksTwiceAtOnePlace) {
+  struct State {
+    atomic<int> flag{0}, other{0};
+    int Look() const { return other.load(Order::relaxed); }
+  };
+  ExpectFine([](Threads& threads) {
+    auto& state = threads.Make<State>();
+    threads.Add("setter", [&state] { state.flag.store(1, Order::relaxed); });
+    threads.Add("waiter", [&state] {
+      while (true) {
+        const int flag = state.flag.load(Order::relaxed);
+        state.Look();
+        state.Look();
+        if (flag != 0) {
+          break;
+        }
+      }
+    });
+  });
+}
+
+TEST(Livelock, NotOfALoopThatCountsInAlignedMemory) {
+  struct alignas(64) State {
+    atomic<int> flag{0};
+    int count = 0;
+  };
+  ExpectFine([](Threads& threads) {
+    auto& state = threads.Make<State>();
+    threads.Add("waiter", [&state] {
+      while (state.flag.load(Order::relaxed) == 0 && ++state.count < 5) {
+      }
+    });
+  });
+}
+
+TEST(Misuse, ChoicesThatAreNone) {
+  ExpectFound("misuse", [](Threads& threads) { threads.Add("a", [] { Choose(0); }); });
+  ExpectFound("misuse", [](Threads& threads) { threads.Add("a", [] { Choose(~std::uint64_t{0}); }); });
+  ExpectFound("misuse", [](Threads&) { Choose(2); });
+  ExpectFound("misuse", [](Threads& threads) { threads.Finally([] { Choose(2); }); });
+}
+
+TEST(Misuse, AThreadThatAddsOne) {
+  ExpectFound("misuse", [](Threads& threads) { threads.Add("a", [&threads] { threads.Add("b", [] {}); }); });
+}
+
+TEST(UncaughtException, OfTheSetUp) {
+  ExpectFound("uncaught-exception", [](Threads&) { throw std::runtime_error("on purpose"); });
+  ExpectFound("uncaught-exception", [](Threads&) { throw 3; });
+}
+
 }  // namespace
 }  // namespace holdfast::explore
