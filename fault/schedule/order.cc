@@ -199,6 +199,8 @@ std::size_t Order::TakeFromReplay(std::size_t runnable_count) const {
   EndOutOfOrder(reason, step + 1);
 }
 
+// Memory ordering: release here and acquire in Park: the baton hands over the state of the order, and all that its last
+// holder did.
 void Order::HandTo(Member& next) {
   next.baton.store(1, std::memory_order_release);
   Real().syscall(SYS_futex, &next.baton, FUTEX_WAKE_PRIVATE, 1);

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import concurrent.futures
 import dataclasses
-import datetime
 import json
 import platform
-import shlex
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
@@ -24,8 +22,9 @@ from harness.cli.name_filter import matches_glob
 from harness.cli.options import Invocation
 from harness.cli.problems import HarnessError, NothingSelected, UsageError, nearest
 from harness.cli.report_files import ReportFiles
+from harness.cli.reproduce import command_pair
 from harness.cli.seed import format_seed
-from harness.cli.session import Console, build_id
+from harness.cli.session import Console, build_id, utc_now
 from harness.cli.table import Paint, closing_lines, columns
 from harness.cli.values import format_duration
 from harness.cli.verdict import ExitCode, Verdict, exit_code_of
@@ -71,7 +70,7 @@ def run(invocation: Invocation, environment: Mapping[str, str], bazel: BazelEnvi
     if replay and len(programs) != 1:
         raise UsageError(f"--replay takes one program again, and {len(programs)} are named")
     reports = ReportFiles(invocation["--report"])
-    started, began = datetime.datetime.now(datetime.UTC), time.monotonic()
+    started, began = utc_now(), time.monotonic()
     head = f"holdfast {VERSION}, seed {format_seed(_seed(invocation))}, {_search_text(invocation)}"
     console.err.write(f"{head}\n")
     outcomes = _explore_all(runner, programs, invocation, bazel)
@@ -85,7 +84,7 @@ def run(invocation: Invocation, environment: Mapping[str, str], bazel: BazelEnvi
         interpreter=f"{platform.python_implementation()} {platform.python_version()}",
         subject=record.Subject(runner.name, build_id(runner), ()),
         plan_digest="",
-        started=started.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        started=started,
         duration_ms=round((time.monotonic() - began) * 1000, 3),
         exit_code=int(code),
         options=_options(invocation),
@@ -202,11 +201,11 @@ def _explore(runner: Path, program: Program, arguments: Sequence[str], limit_sec
         told = json.loads(done.stdout)
     except ValueError:
         return outcome(Verdict.ERROR, "its process said nothing that can be read")
-    verdict, reason = _judge(program, told, any(word.startswith("--replay=") for word in arguments))
+    verdict, reason = _judge(program, told)
     return outcome(verdict, reason, told)
 
 
-def _judge(program: Program, told: Mapping[str, Any], is_replay: bool) -> tuple[Verdict, str]:
+def _judge(program: Program, told: Mapping[str, Any]) -> tuple[Verdict, str]:
     failure = told["failure"]
     if failure and not failure["is_fault"]:
         return Verdict.ERROR, f"{failure['verdict']}: {failure['text']}"
@@ -216,7 +215,7 @@ def _judge(program: Program, told: Mapping[str, Any], is_replay: bool) -> tuple[
         return Verdict.FAILED, f"missed: the specimen has {program.expected}, and it was not found"
     if failure:
         return Verdict.FAILED, ""
-    if told["is_out_of_time"] and not is_replay:
+    if told["is_out_of_time"]:
         return Verdict.INCONCLUSIVE, "the time was over before all executions were visited: give --max-total-time"
     return Verdict.PASSED, ""
 
@@ -244,7 +243,7 @@ def _replay_commands(outcome: Outcome, invocation: Invocation) -> tuple[str, ...
         if invocation.was_given(name)
     ]
     words = ["explore", outcome.program.name, *options, f"--replay={outcome.told['failure']['schedule']}"]
-    return shlex.join(["holdfast", *words]), shlex.join(["bazel", "run", "//harness:holdfast", "--", *words])
+    return command_pair(words)
 
 
 def _case(outcome: Outcome, invocation: Invocation) -> record.Case:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import shlex
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,6 +15,7 @@ from harness.cli.interrupt import Interrupt
 from harness.cli.problems import HarnessError, NothingSelected, UsageError
 from harness.cli.progress import Progress
 from harness.cli.report_files import ReportFiles
+from harness.cli.reproduce import command_pair
 from harness.cli.run_command import make_setting, print_header, progress_level, width_of
 from harness.cli.seed import format_seed
 from harness.cli.session import Session, report_targets
@@ -137,20 +137,16 @@ def _options(session: Session) -> list[str]:
     return [f"--driver={session.driver.option}", *([f"--bug={bug}"] if bug else [])]
 
 
-def _pair(words: Sequence[str]) -> tuple[str, ...]:
-    """Ours, then Bazel's."""
-    return shlex.join(["holdfast", *words]), shlex.join(["bazel", "run", "//harness:holdfast", "--", *words])
-
-
 def _replay_commands(session: Session, file: Path) -> tuple[str, ...]:
-    return _pair(["fuzz", *_options(session), f"--replay={file}"])
+    return command_pair(["fuzz", *_options(session), f"--replay={file}"])
 
 
 def _fuzz_commands(session: Session) -> tuple[str, ...]:
     """The commands that draw the same sequences again."""
     words = ["fuzz", *_options(session), f"--seed={format_seed(session.seed)}", f"--jobs={width_of(session)}"]
+    words.append(f"--max-total-time={format_duration(_seconds(session))}")
     runs = session.invocation["--runs"]
-    return _pair([*words, f"--max-total-time={format_duration(_seconds(session))}", *([f"--runs={runs}"] * (runs > 1))])
+    return command_pair([*words, *([f"--runs={runs}"] * (runs > 1))])
 
 
 def summary_of(ended: Sequence[FuzzTask], shrunk: Sequence[Reduction]) -> record.Fuzz:

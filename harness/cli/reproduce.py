@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import shlex
+from collections.abc import Sequence
 
 from harness.cli.cases import DEFAULT_SUITE, Case
 from harness.cli.schedule import reproducing_options
@@ -13,6 +14,11 @@ _REPLAY_FORMAT = "hf1"
 
 # The suites whose test is not //scenarios:SUITE_suite_test.
 _TESTS = {"python": "//scenarios/python:suite_test"}
+
+
+def command_pair(words: Sequence[str]) -> tuple[str, ...]:
+    """The command with these words: ours, then run by Bazel."""
+    return shlex.join(["holdfast", *words]), shlex.join(["bazel", "run", "//harness:holdfast", "--", *words])
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,7 +50,7 @@ class Reproducer:
         seed = format_seed(self.seed)
         own = ["holdfast", command, f"--driver={self.driver}", f"--seed={seed}", f"--filter={case.name}", *options]
         if any(option.startswith("--bug=") for option in options):
-            return shlex.join(own), shlex.join(["bazel", "run", "//harness:holdfast", "--", *own[1:]])
+            return command_pair(own[1:])
         driver = (f"--driver={self.driver}",) if self.driver != "model" else ()
         bazel = ["bazel", "test", test, f"--test_filter={case.name}", f"--test_env=HOLDFAST_SEED={seed}"]
         bazel += [f"--test_arg={argument}" for argument in (*driver, *options)]

@@ -30,7 +30,8 @@ from reports import record
 _SANITIZER_MARKS = {"address": b"__asan_init", "thread": b"__tsan_init", "undefined": b"__ubsan_handle"}
 
 
-def _now() -> str:
+def utc_now() -> str:
+    """By ISO 8601, as reports have it."""
     return datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
@@ -60,7 +61,7 @@ class Session:
     sanitizers: tuple[str, ...]
     artifacts: Path | None
     started: float = dataclasses.field(default_factory=time.monotonic)
-    started_at: str = dataclasses.field(default_factory=_now)
+    started_at: str = dataclasses.field(default_factory=utc_now)
 
     @property
     def runner(self) -> Path:

@@ -15,13 +15,14 @@ _UNIT_SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3
 WRITTEN_FORMATS = ("json", "junit")
 LATER_FORMATS = ("sarif", "markdown", "html", "trace", "jsonl", "tap")
 
-SEARCHES = ("exhaustive", "random", "pct", "bursts", "starvation")
-MEMORY_MODELS = ("rc11", "sc")
-
 # Of --schedule: a strategy, or this and the text of a schedule.
 STRATEGIES = ("random", "pct", "bursts", "starvation")
 REPLAYED_SCHEDULE = "replay:"
 SCHEDULE_TEXT = r"x1:(?:[a-zA-Z][0-9]*)+#[0-9a-f]{1,8}"
+
+# Of the explorer.
+SEARCHES = ("exhaustive", *STRATEGIES)
+MEMORY_MODELS = ("rc11", "sc")
 
 
 class ReportTarget(NamedTuple):

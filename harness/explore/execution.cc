@@ -55,7 +55,7 @@ bool Execution::RestoreNext(std::size_t thread) {
   if (executed == graph_.Size(thread)) {
     return false;
   }
-  Event& event = graph_.At({static_cast<std::uint16_t>(thread), static_cast<std::uint16_t>(executed + 1)});
+  const Event& event = graph_.At({static_cast<std::uint16_t>(thread), static_cast<std::uint16_t>(executed + 1)});
   if (event.Reads() && machine_.Executed(event.reads_from.thread) < event.reads_from.index) {
     return false;
   }
@@ -224,7 +224,7 @@ void Execution::TakeBack(std::size_t thread) {
   for (std::size_t other = 0; other < kThreadsMax; ++other) {
     sizes[other] = graph_.Size(other);
   }
-  const EventId last{static_cast<std::uint16_t>(thread), static_cast<std::uint16_t>(sizes[thread])};
+  const EventId last = graph_.LastOf(thread);
   spurious_failures_ -= graph_.At(last).is_spurious ? 1 : 0;
   --sizes[thread];
   graph_.Truncate(sizes);
@@ -233,7 +233,7 @@ void Execution::TakeBack(std::size_t thread) {
 }
 
 void Execution::RunOn(std::size_t thread) {
-  const Event& event = graph_.At({static_cast<std::uint16_t>(thread), static_cast<std::uint16_t>(graph_.Size(thread))});
+  const Event& event = graph_.At(graph_.LastOf(thread));
   if (event.is_waiting) {
     machine_.Wait(thread);
   } else {
@@ -301,8 +301,7 @@ bool Execution::Finish() {
     if (machine_.StateOf(thread) != Machine::ThreadState::kWaiting) {
       continue;
     }
-    const Event& event =
-        graph_.At({static_cast<std::uint16_t>(thread), static_cast<std::uint16_t>(graph_.Size(thread))});
+    const Event& event = graph_.At(graph_.LastOf(thread));
     if (event.is_spurious || !ReadsTheLast(event)) {
       return false;
     }

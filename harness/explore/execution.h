@@ -50,12 +50,11 @@ class Execution {
   // Starts anew and runs the threads through a graph that this program led to before.
   void Restore(const Graph& graph, std::uint32_t next_stamp);
 
-  Graph& graph() { return graph_; }
   const Graph& graph() const { return graph_; }
   Machine& machine() { return machine_; }
   const Machine& machine() const { return machine_; }
   std::uint32_t next_stamp() const { return next_stamp_; }
-  void set_next_stamp(std::uint32_t stamp) { next_stamp_ = stamp; }
+  std::uint32_t TakeStamp() { return next_stamp_++; }
 
   bool IsRunnable(std::size_t thread) const { return machine_.StateOf(thread) == Machine::ThreadState::kReady; }
 

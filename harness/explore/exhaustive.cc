@@ -112,15 +112,13 @@ void Exhaustive::Postpone(std::size_t thread, const Option& option, bool looks_b
 
 bool Exhaustive::Take(std::size_t thread, const Option& option, std::uint32_t stamp, bool looks_back) {
   if (stamp == 0) {
-    stamp = execution_.next_stamp();
-    execution_.set_next_stamp(stamp + 1);
+    stamp = execution_.TakeStamp();
   }
   const bool is_consistent = execution_.Append(thread, option, stamp);
   if (execution_.finding()) {
     return true;
   }
-  const Event& event = execution_.graph().At(
-      {static_cast<std::uint16_t>(thread), static_cast<std::uint16_t>(execution_.graph().Size(thread))});
+  const Event& event = execution_.graph().At(execution_.graph().LastOf(thread));
   if (event.Writes() && looks_back) {
     LookBack(thread);
   }
@@ -134,7 +132,7 @@ bool Exhaustive::Take(std::size_t thread, const Option& option, std::uint32_t st
 // Every earlier read that the newest write of `thread` does not depend on could have read it.
 void Exhaustive::LookBack(std::size_t thread) {
   const Graph& graph = execution_.graph();
-  const EventId write{static_cast<std::uint16_t>(thread), static_cast<std::uint16_t>(graph.Size(thread))};
+  const EventId write = graph.LastOf(thread);
   const std::vector<EventId> accesses = graph.Accesses(graph.At(write).location);
   for (const EventId access : accesses) {
     if (!(access == write) && graph.At(access).Reads() && !graph.At(write).causal.Includes(access)) {
@@ -200,25 +198,14 @@ void Exhaustive::Revisit(EventId read, EventId write) {
       }
     }
   }
-  kept[write.thread] = write.index;
-  std::unique_ptr<Item> item = NewItem();
-  item->graph = graph;
-  item->graph.Truncate(kept);
-  item->next_stamp = execution_.next_stamp();
-  item->thread = read.thread;
-  item->stamp = stamp;
-  PostponeRevisit(*item, write);
-  spare_.push_back(std::move(item));
+  kept[write.thread] = write.index - std::size_t{1};
+  PostponeRevisit(read, write, kept);
 }
 
-// The write in each place that it may have now that some writes are undone.
-void Exhaustive::PostponeRevisit(const Item& item, EventId write) {
-  const Event event = item.graph.At(write);
-  Graph without = item.graph;
-  std::array<std::size_t, kThreadsMax> kept{};
-  for (std::size_t thread = 0; thread < kThreadsMax; ++thread) {
-    kept[thread] = without.Size(thread) - (thread == write.thread ? 1 : 0);
-  }
+// The write in each place that it may have now that only `kept` events of each thread are left beside it.
+void Exhaustive::PostponeRevisit(EventId read, EventId write, const std::array<std::size_t, kThreadsMax>& kept) {
+  const Event& event = execution_.graph().At(write);
+  Graph without = execution_.graph();
   without.Truncate(kept);
   const bool is_store = event.kind == EventKind::kWrite;
   const std::size_t last =
@@ -228,19 +215,19 @@ void Exhaustive::PostponeRevisit(const Item& item, EventId write) {
     if (!without.ReadModifyWriteOf(event.location, after).IsInitial()) {
       continue;
     }
-    std::unique_ptr<Item> placed = NewItem();
-    placed->graph = without;
-    placed->graph.Add(write.thread, event, after);
-    if (placed->graph.FirstReadable(item.thread, event.location) > after + 1) {
-      spare_.push_back(std::move(placed));
+    std::unique_ptr<Item> item = NewItem();
+    item->graph = without;
+    item->graph.Add(write.thread, event, after);
+    if (item->graph.FirstReadable(read.thread, event.location) > after + 1) {
+      spare_.push_back(std::move(item));
       continue;
     }
-    placed->next_stamp = item.next_stamp;
-    placed->thread = item.thread;
-    placed->option = {.reads_from = write, .after = after + 1};
-    placed->stamp = item.stamp;
-    placed->looks_back = true;
-    items_.push_back(std::move(placed));
+    item->next_stamp = execution_.next_stamp();
+    item->thread = read.thread;
+    item->option = {.reads_from = write, .after = after + 1};
+    item->stamp = execution_.graph().At(read).stamp;
+    item->looks_back = true;
+    items_.push_back(std::move(item));
   }
 }
 

@@ -9,6 +9,7 @@
 #ifndef HOLDFAST_HARNESS_EXPLORE_EXHAUSTIVE_H_
 #define HOLDFAST_HARNESS_EXPLORE_EXHAUSTIVE_H_
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -62,7 +63,7 @@ class Exhaustive {
   void LookBack(std::size_t thread);
   bool MayBeUndone(EventId event, const Clock& causes) const;
   void Revisit(EventId read, EventId write);
-  void PostponeRevisit(const Item& item, EventId write);
+  void PostponeRevisit(EventId read, EventId write, const std::array<std::size_t, kThreadsMax>& kept);
   void PostponeSpuriousFailure(const Item& item);
   std::unique_ptr<Item> NewItem();
 

@@ -1,5 +1,6 @@
 #include "harness/explore/explorer.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -9,25 +10,25 @@
 namespace holdfast::explore {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using SteadyClock = std::chrono::steady_clock;
 
 // Asks the clock now and then: it costs more than a short execution.
 class Deadline {
  public:
-  explicit Deadline(std::chrono::milliseconds limit) : limit_(limit), begin_(Clock::now()) {}
+  explicit Deadline(std::chrono::milliseconds limit) : limit_(limit), begin_(SteadyClock::now()) {}
 
   bool HasPassed() {
     if (++asked_ % 16 == 0) {
-      has_passed_ = has_passed_ || Clock::now() - begin_ >= limit_;
+      has_passed_ = has_passed_ || SteadyClock::now() - begin_ >= limit_;
     }
     return has_passed_;
   }
 
-  std::chrono::nanoseconds Elapsed() const { return Clock::now() - begin_; }
+  std::chrono::nanoseconds Elapsed() const { return SteadyClock::now() - begin_; }
 
  private:
   const std::chrono::milliseconds limit_;
-  const Clock::time_point begin_;
+  const SteadyClock::time_point begin_;
   std::uint64_t asked_ = 0;
   bool has_passed_ = false;
 };
@@ -38,42 +39,42 @@ void KeepTheShorter(std::optional<Failure>& best, Failure found) {
   }
 }
 
-// Tries each step with the usual option instead of its own, each stretch of a thread left out or given to its
-// neighbour, and keeps what fails in the same way and is shorter, until nothing is.
-void ShrinkByReplay(Execution& execution, std::optional<Failure>& best, std::uint64_t& executions_left) {
+// Each step with the usual option instead of its own; each stretch of a thread left out, or begun by its neighbour.
+std::vector<std::vector<Step>> Simplifications(const std::vector<Step>& steps) {
+  std::vector<std::vector<Step>> attempts;
+  for (std::size_t index = 0; index < steps.size(); ++index) {
+    const auto place = static_cast<std::ptrdiff_t>(index);
+    if (steps[index].option != 0) {
+      attempts.push_back(steps);
+      attempts.back()[index].option = 0;
+    }
+    if (index > 0 && steps[index].thread != steps[index - 1].thread) {
+      const auto last = std::find_if(steps.begin() + place, steps.end(),
+                                     [&](const Step& step) { return step.thread != steps[index].thread; });
+      attempts.push_back(steps);
+      attempts.back().erase(attempts.back().begin() + place, attempts.back().begin() + (last - steps.begin()));
+      attempts.push_back(steps);
+      attempts.back().insert(attempts.back().begin() + place, steps[index - 1]);
+    }
+  }
+  return attempts;
+}
+
+// Keeps what fails in the same way and is shorter, until nothing is.
+void ShrinkByReplay(Execution& execution, Failure& best, std::uint64_t executions_left) {
   bool has_shrunk = true;
   while (has_shrunk) {
     has_shrunk = false;
-    const std::vector<Step> steps = best->schedule.steps;
-    std::vector<std::vector<Step>> attempts;
-    for (std::size_t index = 0; index < steps.size(); ++index) {
-      if (steps[index].option != 0) {
-        attempts.push_back(steps);
-        attempts.back()[index].option = 0;
-      }
-      if (index > 0 && steps[index].thread != steps[index - 1].thread) {
-        std::size_t last = index;
-        while (last < steps.size() && steps[last].thread == steps[index].thread) {
-          ++last;
-        }
-        attempts.push_back(steps);
-        attempts.back().erase(attempts.back().begin() + static_cast<std::ptrdiff_t>(index),
-                              attempts.back().begin() + static_cast<std::ptrdiff_t>(last));
-        attempts.push_back(steps);
-        attempts.back().insert(attempts.back().begin() + static_cast<std::ptrdiff_t>(index), steps[index - 1]);
-      }
-    }
-    for (const std::vector<Step>& attempt : attempts) {
-      if (executions_left == 0) {
+    for (const std::vector<Step>& attempt : Simplifications(best.schedule.steps)) {
+      if (executions_left-- == 0) {
         return;
       }
-      --executions_left;
       ReplayLoosely(execution, attempt);
-      if (!execution.finding() || execution.finding()->verdict != best->finding.verdict) {
+      if (!execution.finding() || execution.finding()->verdict != best.finding.verdict) {
         continue;
       }
       Failure found = FailureOf(execution);
-      if (found.IsShorterThan(*best)) {
+      if (found.IsShorterThan(best)) {
         best = std::move(found);
         has_shrunk = true;
         break;
@@ -82,7 +83,7 @@ void ShrinkByReplay(Execution& execution, std::optional<Failure>& best, std::uin
   }
 }
 
-// The search ends at its first finding, or goes on from there for a shorter one with the same verdict.
+// From its first finding on the search looks for a shorter one with the same verdict.
 void SearchAll(Machine& machine, const Program& program, const ExploreOptions& options, Deadline& deadline,
                Exploration& result) {
   const SearchBounds bounds{.executions_max = options.executions_max, .faults_max = UINT64_MAX, .should_stop = [&] {
@@ -139,8 +140,7 @@ Exploration Explore(const Program& program, const ExploreOptions& options) {
   }
   if (result.failure) {
     Execution execution(machine, program, options.limits);
-    std::uint64_t executions_left = options.shrinking_executions_max;
-    ShrinkByReplay(execution, result.failure, executions_left);
+    ShrinkByReplay(execution, *result.failure, options.shrinking_executions_max);
     Replay(execution, result.failure->schedule);
     result.table = TableOf(execution.graph(), result.failure->order, machine);
   }

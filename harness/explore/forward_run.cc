@@ -48,8 +48,7 @@ bool ForwardRun::Take(std::size_t thread, const Option& option, std::uint32_t st
   if (execution_.finding()) {
     return true;
   }
-  const Event& event = execution_.graph().At(
-      {static_cast<std::uint16_t>(thread), static_cast<std::uint16_t>(execution_.graph().Size(thread))});
+  const Event& event = execution_.graph().At(execution_.graph().LastOf(thread));
   if (!is_consistent || event.is_spinning) {
     execution_.TakeBack(thread);
     return false;
@@ -63,7 +62,7 @@ bool ForwardRun::Take(std::size_t thread, const Option& option, std::uint32_t st
 void ForwardRun::EndWithWaits() {
   for (std::size_t thread = 0; thread < execution_.machine().thread_count() && !execution_.finding(); ++thread) {
     if (execution_.IsRunnable(thread)) {
-      execution_.Append(thread, execution_.OptionsOf(thread, false).front(), NextStamp());
+      execution_.Append(thread, execution_.OptionsOf(thread, false).front(), execution_.TakeStamp());
       execution_.RunOn(thread);
     }
   }

@@ -49,12 +49,6 @@ class ForwardRun {
   bool Take(std::size_t thread, const Option& option, std::uint32_t stamp);
   void EndWithWaits();
 
-  std::uint32_t NextStamp() {
-    const std::uint32_t stamp = execution_.next_stamp();
-    execution_.set_next_stamp(stamp + 1);
-    return stamp;
-  }
-
   // Options of which it turns out that they lead to no execution of the memory model are taken back.
   template <typename Chooser>
   void Step(std::size_t thread, Chooser& chooser) {
@@ -63,7 +57,7 @@ class ForwardRun {
       KeepThoseThatGoOn(thread, *options);
       options = &options_;
     }
-    const std::uint32_t stamp = NextStamp();
+    const std::uint32_t stamp = execution_.TakeStamp();
     while (!options->empty()) {
       const std::size_t pick = options->size() == 1 ? 0 : chooser.PickOption(options->size());
       if (Take(thread, (*options)[pick], stamp)) {

@@ -129,17 +129,6 @@ void Graph::Truncate(const std::array<std::size_t, kThreadsMax>& sizes) {
   }
 }
 
-bool Graph::IsAtomicAt(std::uint16_t location) const {
-  for (const EventId write : Writes(location)) {
-    const Event& event = At(write);
-    if (event.kind == EventKind::kReadModifyWrite &&
-        ModificationIndex(event.reads_from) + 1 != event.modification_index) {
-      return false;
-    }
-  }
-  return true;
-}
-
 void Graph::Clear() {
   for (std::vector<Event>& events : threads_) {
     events.clear();

@@ -55,6 +55,9 @@ class Graph {
   // How many events a thread has.
   std::size_t Size(std::size_t thread) const { return threads_[thread].size(); }
   std::size_t SizeOfAll() const;
+  EventId LastOf(std::size_t thread) const {
+    return {static_cast<std::uint16_t>(thread), static_cast<std::uint16_t>(Size(thread))};
+  }
   const Event& At(EventId id) const { return threads_[id.thread][id.index - 1u]; }
   Event& At(EventId id) { return threads_[id.thread][id.index - 1u]; }
 
@@ -85,9 +88,6 @@ class Graph {
   // Whether the accesses and fences that are sequentially consistent can be put into one order (acyclic psc).
   // The other axioms hold by the way that events are added.
   bool HasSequentialOrder() const;
-
-  // Whether each read-modify-write comes right after what it reads from.
-  bool IsAtomicAt(std::uint16_t location) const;
 
   void Clear();
 

@@ -45,9 +45,7 @@ bool Take(Execution& execution, const Step& step) {
     return false;
   }
   const Option option = options[step.option];
-  const std::uint32_t stamp = execution.next_stamp();
-  execution.set_next_stamp(stamp + 1);
-  if (!execution.Append(step.thread, option, stamp)) {
+  if (!execution.Append(step.thread, option, execution.TakeStamp())) {
     if (execution.finding()) {
       return true;  // that of too many steps
     }
@@ -109,8 +107,7 @@ void Replay(Execution& execution, const Schedule& schedule) {
       throw std::invalid_argument("the schedule cannot be taken beyond step " + std::to_string(order.size()) +
                                   ": the program is not the one that it was made with");
     }
-    order.push_back(
-        {static_cast<std::uint16_t>(step.thread), static_cast<std::uint16_t>(execution.graph().Size(step.thread))});
+    order.push_back(execution.graph().LastOf(step.thread));
   }
   if (HashOf(execution.graph(), order) != schedule.hash) {
     throw std::invalid_argument(

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <deque>
 #include <set>
 #include <stdexcept>
 #include <utility>

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <functional>
 #include <optional>
+#include <string>
 
 #include "harness/explore/explore.h"
 #include "lib/cleanup/cleanup_queue.h"
@@ -108,6 +109,13 @@ class CleanupWorld {
   std::array<std::optional<Payload>, kPayloadsMax> payloads_;
   std::array<std::function<void()>, kPayloadsMax> on_release_;
 };
+
+// Threads with a payload each.
+inline void AddProducers(explore::Threads& threads, CleanupWorld& world, std::size_t count) {
+  for (std::size_t index = 0; index < count; ++index) {
+    threads.Add("producer " + std::to_string(index + 1), [&world, index] { world.Enqueue(index); });
+  }
+}
 
 }  // namespace holdfast::scenarios
 

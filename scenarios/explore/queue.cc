@@ -8,9 +8,7 @@ namespace {
 // One payload each, and the host.
 CleanupWorld& MakeProducers(explore::Threads& threads, std::size_t count) {
   CleanupWorld& world = threads.Make<CleanupWorld>();
-  for (std::size_t index = 0; index < count; ++index) {
-    threads.Add("producer " + std::to_string(index + 1), [&world, index] { world.Enqueue(index); });
-  }
+  AddProducers(threads, world, count);
   threads.AddWaiting("host", [&world] { world.RunWakeups(); });
   return world;
 }
@@ -25,9 +23,7 @@ std::function<void(explore::Threads&)> Producers(std::size_t count) {
 // Bound: while the producers run the host comes to run one wakeup, the others after them.
 void ThreeProducersOneDrain(explore::Threads& threads) {
   CleanupWorld& world = threads.Make<CleanupWorld>();
-  for (std::size_t index = 0; index < 3; ++index) {
-    threads.Add("producer " + std::to_string(index + 1), [&world, index] { world.Enqueue(index); });
-  }
+  AddProducers(threads, world, 3);
   threads.Add("host", [&world] {
     world.host.Await();
     world.queue.DrainForWakeup();

@@ -136,6 +136,10 @@ void RequireWhole(const Handle& handle) {
   explore::Require(handle->raw() == 1 && handle->content() == 1, "what is found is whole");
 }
 
+void RequireEmptyAtTheEnd(explore::Threads& threads, Registry& registry) {
+  threads.Finally([&registry] { explore::Require(registry.size() == 0, "no entry outlives its object"); });
+}
+
 void AddsAndDrops(Registry& registry) {
   const Handle handle = Make(registry, 1);
   registry.Add(handle);
@@ -149,7 +153,7 @@ void InsertFindRemove(explore::Threads& threads) {
       RequireWhole(found);
     }
   });
-  threads.Finally([&registry] { explore::Require(registry.size() == 0, "no entry outlives its object"); });
+  RequireEmptyAtTheEnd(threads, registry);
 }
 
 void FindOrAdd(explore::Threads& threads) {
@@ -162,7 +166,7 @@ void FindOrAdd(explore::Threads& threads) {
       explore::Require(again && again.get() == handle.get(), "while a handle lives it is the one that is found");
     });
   }
-  threads.Finally([&registry] { explore::Require(registry.size() == 0, "no entry outlives its object"); });
+  RequireEmptyAtTheEnd(threads, registry);
 }
 
 // The raw value is given out again while its first owner is on its way out.
@@ -174,7 +178,7 @@ void RawValueComesAgain(explore::Threads& threads) {
     registry.Add(handle);
     RequireWhole(handle);
   });
-  threads.Finally([&registry] { explore::Require(registry.size() == 0, "no entry outlives its object"); });
+  RequireEmptyAtTheEnd(threads, registry);
 }
 
 }  // namespace

@@ -8,9 +8,7 @@ namespace {
 
 void Coalesced(explore::Threads& threads) {
   CleanupWorld& world = threads.Make<CleanupWorld>(HostFaults{}, true);
-  for (std::size_t index = 0; index < 2; ++index) {
-    threads.Add("producer " + std::to_string(index + 1), [&world, index] { world.Enqueue(index); });
-  }
+  AddProducers(threads, world, 2);
   threads.AddWaiting("host", [&world] { world.RunWakeups(); });
   threads.Finally([&world] { world.CheckEnd(2); });
 }
