@@ -4,15 +4,30 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from typing import Any
 
-from reports.record import SCHEMA, Record, summarize
+from reports.fingerprint import fingerprint
+from reports.record import SCHEMA, Case, Record, summarize
 
 
 def render(record: Record) -> bytes:
     """The record as JSON, pure ASCII, with a summary of its cases."""
-    fields = dataclasses.asdict(record)
+    return (json.dumps(document(record), indent=2, allow_nan=False) + "\n").encode("ascii")
+
+
+def document(record: Record) -> dict[str, Any]:
+    """The same before it is written down."""
+    fields = dataclasses.asdict(dataclasses.replace(record, cases=()))
     del fields["passed_points"]
     summary = {**summarize(record), "not_run": fields.pop("not_run")}
-    last = {name: fields.pop(name) for name in ("cases", "detection", "operations", "fuzz")}
-    document = {"schema": SCHEMA, **fields, "summary": summary, **last}
-    return (json.dumps(document, indent=2, allow_nan=False) + "\n").encode("ascii")
+    cases = {"cases": [_case(case) for case in record.cases]}
+    del fields["cases"]
+    last = {name: fields.pop(name) for name in ("detection", "operations", "fuzz")}
+    return {"schema": SCHEMA, **fields, "summary": summary, **cases, **last}
+
+
+def _case(case: Case) -> dict[str, Any]:
+    fields = dataclasses.asdict(case)
+    for finding, written in zip(case.findings, fields["findings"], strict=True):
+        written["fingerprint"] = fingerprint(case.scenario, finding)
+    return fields

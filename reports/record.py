@@ -54,6 +54,34 @@ class Rule:
 
 
 @dataclasses.dataclass(frozen=True)
+class Moment:
+    """One thing that happened while a case ran. One without a duration is a point in time.
+
+    Kinds: `call` (of the driver), `destructor` and `host-function` (callbacks that the driver made), `pending-call`
+    (handed to the interpreter's queue: a wakeup), `drain` (the time in which cleanup ran), `context` (another stretch
+    that the subject announced), `step` (announced, a point), `fault`, `finding`, `release` (an owner's, a point).
+    """
+
+    at_us: float  # since the first moment of the process
+    thread: str
+    kind: str
+    name: str  # of a call its entry point; of a destructor and a release what is released
+    duration_us: float | None = None
+    result: str = ""  # of a call that did not succeed, its answer
+    object: str = ""  # the user object that it is about, such as "object 3"
+    references: int | None = None  # that the subject and its graphs hold of the object afterwards
+    queue: int | None = None  # how many calls the interpreter's queue, or cleanups ours, had afterwards
+
+
+@dataclasses.dataclass(frozen=True)
+class Timeline:
+    """The last moments of a case, by their beginnings; `left_out` counts those that came before."""
+
+    moments: tuple[Moment, ...]
+    left_out: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
 class Case:
     """One run of one variant of one scenario. `reason` says why a case was skipped, inconclusive or an error; `point`
     has the faults that a sweep put into it, each as a rule in its one-line form.
@@ -81,6 +109,7 @@ class Case:
     interpreter: str = ""  # that ran it, e.g. cp312; empty for a scenario in C++
     output_tail: str = ""
     artifacts: str = ""  # folder with its output, events and plan, relative to the artifact folder
+    timeline: Timeline | None = None  # of a case that did not pass
 
 
 @dataclasses.dataclass(frozen=True)

@@ -19,7 +19,9 @@ sys.path.insert(0, str(TREE))
 import jsonschema
 
 from reports import json_report, junit_report
-from reports.record import Record
+from reports.fingerprint import fingerprint
+from reports.read_report import ReportError, read_report
+from reports.record import Finding, Record
 from tests.reports.sample_record import REPRODUCE, sample_record
 
 GOLDEN = {"run.json": json_report.render, "run.xml": junit_report.render}
@@ -69,11 +71,59 @@ class JsonReportTest(unittest.TestCase):
         with self.assertRaises(jsonschema.ValidationError):
             _validate(json.dumps(document).encode())
 
+    def test_what_was_written_reads_back_as_it_was(self) -> None:
+        self.assertEqual(sample_record(), read_report(json_report.render(sample_record())))
+
+    def test_what_is_no_whole_report_of_this_version_is_refused(self) -> None:
+        whole = json_report.render(sample_record())
+        for broken, says in (
+            (b" \n", "empty"),
+            (whole[: len(whole) // 2], "cut off"),
+            (b"[]", "no schema"),
+            (whole.replace(b"holdfast-report/1", b"holdfast-report/2"), "another version"),
+            (whole.replace(b'"exit_code": 1', b'"exit_code": "1"'), "/exit_code"),
+            (whole.replace(b'"passed": 2', b'"passed": 1'), "/summary"),
+            (whole.replace(b'"run": 0', b'"walk": 0', 1), "unknown member 'walk'"),
+            (whole.replace(b'"run": 0', b'"line": 0', 1), "twice"),
+            (whole.replace(b'"kind": "leak"', b'"kind": "bleak"', 1), "fingerprint"),
+            (whole.replace(b'"verdict": "skipped"', b'"verdict": "failed"', 1), "failed with 0 findings"),
+        ):
+            with self.subTest(says=says):
+                self.assertNotEqual(whole, broken)
+                with self.assertRaisesRegex(ReportError, says):
+                    read_report(broken)
+
     def test_the_summary_counts_each_verdict(self) -> None:
         document = json.loads(json_report.render(sample_record()))
         self.assertEqual(
             {"passed": 2, "failed": 1, "errors": 1, "skipped": 1, "inconclusive": 1, "not_run": 1}, document["summary"]
         )
+
+
+class FingerprintTest(unittest.TestCase):
+    def test_runs_and_machines_make_no_difference(self) -> None:
+        for first, second in (
+            (
+                Finding("race", "at 0x7f00", stack=("#0 0x55d0 in Release() /a/lib/bundle.cc:40:3", "#1 main")),
+                Finding("race", "at 0x8f11", stack=("#0 0x66d0 in Release() /b/lib/bundle.cc:41:9", "#1 main")),
+            ),
+            (Finding("leak", "3 graphs at 0xff"), Finding("leak", "12 graphs at 0xa")),
+            (Finding("contract", "3", "lib/a.cc:4"), Finding("contract", "b", "a.cc:5")),
+        ):
+            with self.subTest(finding=first):
+                self.assertEqual(fingerprint("A2", first), fingerprint("A2", second))
+
+    def test_another_fault_has_another(self) -> None:
+        finding = Finding("leak", "1 graph")
+        others = (
+            fingerprint("A3", finding),
+            fingerprint("A2", dataclasses.replace(finding, kind="contract")),
+            fingerprint("A2", dataclasses.replace(finding, message="1 stream")),
+            fingerprint("A2", dataclasses.replace(finding, stack=("#0 Clone()",))),
+            fingerprint("A2", dataclasses.replace(finding, place="a.cc:4")),
+        )
+        self.assertNotIn(fingerprint("A2", finding), others)
+        self.assertEqual(len(set(others)), len(others))
 
 
 class JunitReportTest(unittest.TestCase):

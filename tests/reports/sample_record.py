@@ -11,6 +11,18 @@ REPRODUCE = (
     "bazel test //scenarios:default_suite_test --test_filter=A2.exec-outlives-node/thread",
 )
 
+_MOMENTS = (
+    record.Moment(0.0, "main", "step", "build"),
+    record.Moment(1.5, "main", "call", "cuUserObjectCreate", 2.25, object="object 1", references=1),
+    record.Moment(4.0, "main", "call", "cuGraphAddHostNode", 1.0, "CUDA_ERROR_OUT_OF_MEMORY"),
+    record.Moment(4.5, "main", "fault", "cuGraphAddHostNode", result="return CUDA_ERROR_OUT_OF_MEMORY"),
+    record.Moment(9.0, "delivery", "destructor", "object 1", 3.0, object="object 1", references=0),
+    record.Moment(10.0, "delivery", "pending-call", "Py_AddPendingCall", 0.5, queue=1),
+    record.Moment(14.0, "main", "drain", "drain", 6.0, queue=0),
+    record.Moment(15.0, "main", "release", 'owner "a" <&>'),
+    record.Moment(21.0, "main", "finding", "contract"),
+)
+
 
 def _case(scenario: str, variant: str, verdict: str, **fields: object) -> record.Case:
     defaults: dict[str, object] = {
@@ -53,6 +65,7 @@ def sample_record() -> record.Record:
         ),
         output_tail="first line\n\ttabbed \x07 line",
         artifacts="A2.exec-outlives-node_thread_0",
+        timeline=record.Timeline(_MOMENTS, left_out=7),
     )
     again = _case("A2.exec-outlives-node", "thread", "passed", run=1)
     return record.Record(

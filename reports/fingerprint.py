@@ -1,0 +1,36 @@
+"""Which findings are the same fault: a fingerprint that stays from run to run and from machine to machine.
+
+It is made from the finding's kind, the scenario, and the functions on top of the stack; without a stack from the file
+of its place; without either from its message. Seeds, addresses, numbers, line numbers and folders have no part in it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+
+from reports.record import Finding
+
+_MOST_FRAMES = 5
+_FRAME_NUMBER = re.compile(r"^\s*#\d+\s*")
+_ADDRESS = re.compile(r"\b0x[0-9a-fA-F]+\b")
+_PLACE = re.compile(r"\(?(?:[^\s()]*/)?([^\s()/:]+\.\w+):\d+(?::\d+)?\)?")
+_NUMBER = re.compile(r"\d+")
+
+
+def fingerprint(scenario: str, finding: Finding) -> str:
+    """Sixteen hexadecimal digits."""
+    parts = [finding.kind, scenario, *_where(finding)]
+    return hashlib.sha256("\0".join(parts).encode(errors="backslashreplace")).hexdigest()[:16]
+
+
+def _where(finding: Finding) -> list[str]:
+    if finding.stack:
+        return [_frame(frame) for frame in finding.stack[:_MOST_FRAMES]]
+    if finding.place:
+        return [_PLACE.sub(r"\1", finding.place)]
+    return [_NUMBER.sub("#", _ADDRESS.sub("*", finding.message))]
+
+
+def _frame(frame: str) -> str:
+    return " ".join(_PLACE.sub(r"\1", _ADDRESS.sub("", _FRAME_NUMBER.sub("", frame))).split())
