@@ -356,14 +356,15 @@ class BazelTest(RunTest):
 class InterruptTest(RunTest):
     def test_a_signal_in_the_first_moments_leaves_quietly(self) -> None:
         tree = self.tree(scenario("A1.good"))
-        # The first import of the command's own waits at a pipe, so the signal comes in the middle of the imports.
-        pipe = self.root / "slow" / "contextlib.py"
-        pipe.parent.mkdir()
-        pipe.write_text(f"open({str(self.root / 'reached')!r}, 'w').close()\nimport signal\nsignal.pause()\n")
+        # An import of the command's own, which no start file of the machine's Python makes before it, waits for the
+        # signal.
+        slow = self.root / "slow" / "json.py"
+        slow.parent.mkdir()
+        slow.write_text(f"open({str(self.root / 'reached')!r}, 'w').close()\nimport signal\nsignal.pause()\n")
         for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
             process = subprocess.Popen(
                 tree.command_line("list"),
-                env=tree.environment(PYTHONPATH=str(pipe.parent)),
+                env=tree.environment(PYTHONPATH=str(slow.parent)),
                 stderr=subprocess.PIPE,
                 text=True,
             )
