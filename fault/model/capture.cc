@@ -89,7 +89,7 @@ Graph& GraphOf(const Capture& capture) {
   return *graph;
 }
 
-void AddNode(CaptureBranch* branch, const std::function<NodeParameters(const Graph&)>& make) {
+void AddNode(CaptureBranch* branch, const std::function<NodeParameters(Graph&)>& make) {
   Capture& capture = *branch->capture;
   Graph& graph = GraphOf(capture);
   const GraphUse use(graph);
@@ -241,10 +241,10 @@ void LeaveCapture(Stream& stream) {
 
 bool CaptureNode(Stream& stream, const NodeMaker& make, OnRefusal on_refusal) {
   return CaptureNodeOf(
-      stream, [&make](const Graph&) { return make(); }, on_refusal);
+      stream, [&make](Graph&) { return make(); }, on_refusal);
 }
 
-bool CaptureNodeOf(Stream& stream, const std::function<NodeParameters(const Graph&)>& make, OnRefusal on_refusal) {
+bool CaptureNodeOf(Stream& stream, const std::function<NodeParameters(Graph&)>& make, OnRefusal on_refusal) {
   if (NoneInProgress()) return false;
   const std::lock_guard<std::mutex> lock(All().mutex);
   CaptureBranch* branch = ValidBranch(stream);

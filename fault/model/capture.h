@@ -65,7 +65,7 @@ enum class OnRefusal {
 bool CaptureNode(Stream& stream, const NodeMaker& make, OnRefusal on_refusal = OnRefusal::kKeep);
 
 // The same for nodes that have to know their graph.
-bool CaptureNodeOf(Stream& stream, const std::function<NodeParameters(const Graph& graph)>& make,
+bool CaptureNodeOf(Stream& stream, const std::function<NodeParameters(Graph& graph)>& make,
                    OnRefusal on_refusal = OnRefusal::kKeep);
 
 // Whether the stream captures. Throws Refusal{CUDA_ERROR_STREAM_CAPTURE_INVALIDATED} for an invalid capture.

@@ -132,14 +132,13 @@ void FreeOnStream(const AllocationPointer& memory, Stream& stream) {
 // The node of a captured allocation; false if the stream does not capture. No node is made for no bytes, and what the
 // real driver gives back for them is not known.
 bool CaptureAllocation(Stream& stream, std::size_t size, CUdeviceptr* address) {
-  return CaptureNodeOf(stream, [&](const Graph& graph) {
+  return CaptureNodeOf(stream, [&](Graph& graph) {
     if (size == 0) throw Unmodelled{};
     CUDA_MEM_ALLOC_NODE_PARAMS given{};
     given.poolProps.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
     given.poolProps.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
     given.bytesize = size;
-    std::shared_ptr<GraphMemory> memory = GraphMemory::Reserve(given);
-    memory->owner = graph.serial;
+    std::shared_ptr<GraphMemory> memory = ReserveMemory(graph, given);
     *address = memory->allocation().address();
     return MemAllocNode{std::move(memory)};
   });
@@ -147,7 +146,7 @@ bool CaptureAllocation(Stream& stream, std::size_t size, CUdeviceptr* address) {
 
 // The same for a free, which in a capture is one of memory that a node allocates.
 bool CaptureFree(Stream& stream, CUdeviceptr address) {
-  return CaptureNodeOf(stream, [&](const Graph& graph) {
+  return CaptureNodeOf(stream, [&](Graph& graph) {
     const std::shared_ptr<GraphMemory> memory = RequireFreeable(graph, address);
     memory->freed_in.insert(graph.serial);
     return MemFreeNode{memory->allocation_pointer()};

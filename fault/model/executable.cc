@@ -1,5 +1,7 @@
 #include "fault/model/executable.h"
 
+#include <algorithm>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -17,9 +19,29 @@ HandleTable<CUgraphExec, Executable, HandleKind::kExecutable>& Handles() {
   return *table;
 }
 
+bool HasCopiesBelow(const Graph& graph) {
+  return std::any_of(graph.nodes.begin(), graph.nodes.end(), [](const Node& node) {
+    return std::any_of(node.graphs.begin(), node.graphs.end(), [](const std::unique_ptr<Graph>& owned) {
+      return owned->HasCopies() || HasCopiesBelow(*owned);
+    });
+  });
+}
+
+// A graph with conditional nodes is the only one of its kind: no clone, no embedded copy and no other executable of it
+// may be there (facts B11 and B17).
+void RequireUncopied(const Graph& graph) {
+  if (!graph.Has<ConditionalNode>()) return;
+  Require(!graph.HasCopies(), CUDA_ERROR_NOT_SUPPORTED);
+  if (HasCopiesBelow(graph)) {
+    Misuse(
+        "a graph with conditional nodes is instantiated while a graph embedded in it has clones, copies or "
+        "executables (the real driver crashes, fact B17)");
+  }
+}
+
 // Null where the graph may have several executables.
 std::shared_ptr<const void> TakeOnlyExecutable(Graph& graph) {
-  if (!graph.Has<ConditionalNode>() && !graph.HasMemoryNodes()) return nullptr;
+  if (!graph.HasMemoryNodes()) return nullptr;
   Require(graph.only_executable.expired(), CUDA_ERROR_NOT_SUPPORTED);
   auto token = std::make_shared<const char>('\0');
   graph.only_executable = token;
@@ -40,6 +62,8 @@ Executable::SharedProgram::~SharedProgram() {
 
 CUgraphExec Executable::Instantiate(Graph& graph, std::uint64_t flags, InstantiationError* error) {
   std::unique_ptr<Executable> executable(new Executable(flags));
+  RequireUncopied(graph);
+  executable->copy_of_ = graph.CopyToken();
   executable->only_executable_ = TakeOnlyExecutable(graph);
   executable->shared_ = std::make_shared<SharedProgram>(Compile(graph, CompileFor::kInstantiation, error));
   executable->conditions_ = std::make_shared<Conditions>();

@@ -77,6 +77,7 @@ class Executable {
 
   std::shared_ptr<SharedProgram> shared_;
   std::shared_ptr<Conditions> conditions_;
+  std::shared_ptr<const void> copy_of_;          // the token of the graph that it was made from
   std::shared_ptr<const void> only_executable_;  // see Graph; null where there may be several
   bool has_memory_nodes_ = false;
   std::unordered_map<std::uint64_t, ProgramPath> paths_;  // made when first needed; updates do not change it

@@ -152,6 +152,19 @@ void Graph::AddMemoryNodes(std::size_t count) {
   if (owner != nullptr && std::holds_alternative<ChildGraphNode>(owner->parameters)) parent->AddMemoryNodes(count);
 }
 
+bool Graph::HasMemoryNodes() const {
+  RequireThere();
+  return memory_nodes_ > 0 || std::any_of(nodes.begin(), nodes.end(), [](const Node& node) {
+           return std::any_of(node.graphs.begin(), node.graphs.end(),
+                              [](const std::unique_ptr<Graph>& owned) { return owned->HasMemoryNodes(); });
+         });
+}
+
+std::shared_ptr<const void> Graph::CopyToken() {
+  if (copies_ == nullptr) copies_ = std::make_shared<const char>('\0');
+  return copies_;
+}
+
 std::uint64_t Graph::live_roots() { return root_count.load(std::memory_order_relaxed); }
 
 std::vector<Node*> Graph::RequireOwnNodes(const CUgraphNode* handles, std::size_t count) {
@@ -203,13 +216,14 @@ void Graph::RemoveNode(Node& node, std::vector<Reference>* dropped) {
   nodes.erase(node.place);
 }
 
-std::unique_ptr<Graph> Graph::Clone(Graph* parent) const {
+std::unique_ptr<Graph> Graph::Clone(Graph* parent) {
   if (HasConditionalHandles() || HasMemoryNodes()) throw Refusal{CUDA_ERROR_NOT_SUPPORTED};
   return Copy(parent);
 }
 
-std::unique_ptr<Graph> Graph::Copy(Graph* parent) const {
+std::unique_ptr<Graph> Graph::Copy(Graph* parent) {
   std::unique_ptr<Graph> clone = Create(parent);
+  clone->copy_of = CopyToken();
   std::vector<Node*> twins;
   twins.reserve(nodes.size());
   for (const Node& node : nodes) {

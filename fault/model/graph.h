@@ -78,7 +78,7 @@ class Graph {
 
   // A deep copy, nothing published yet: handles of embedded graphs and nodes are live, references are added.
   // Throws Refusal{CUDA_ERROR_NOT_SUPPORTED} for graphs with conditional handles or memory nodes (facts N6 and B10).
-  std::unique_ptr<Graph> Clone(Graph* parent) const;
+  std::unique_ptr<Graph> Clone(Graph* parent);
 
   // The node here that was cloned from `original`; null if there is none.
   Node* FindClone(const Node& original);
@@ -109,13 +109,21 @@ class Graph {
     return false;
   }
 
-  bool HasMemoryNodes() const { return Has<MemAllocNode>() || Has<MemFreeNode>(); }
+  bool HasMemoryNodes() const;
+
+  // The real driver counts a node of memory before it knows whether it can be made, and does not take it back (fact
+  // M12).
+  void CountRefusedMemoryNode() { AddMemoryNodes(1); }
 
   // The same without what is in conditional bodies, in constant time.
   bool HasMemoryNodesOutsideBodies() const { return memory_nodes_ > 0; }
 
   // Whether a child-graph node owns it.
   bool IsEmbedded() const { return owner != nullptr && std::holds_alternative<ChildGraphNode>(owner->parameters); }
+
+  // Held by what was made of this graph: clones, embedded copies, executables.
+  std::shared_ptr<const void> CopyToken();
+  bool HasCopies() const { return copies_ != nullptr && copies_.use_count() > 1; }
 
   Graph& root() { return parent == nullptr ? *this : parent->root(); }
 
@@ -126,7 +134,8 @@ class Graph {
   bool is_captured_into = false;  // nothing of it can be destroyed while a stream captures into it (fact C32)
   std::list<Node> nodes;          // in the order in which they were added
   ReferenceList references;
-  // Of a root with conditional or memory nodes: alive as long as its one executable is.
+  std::shared_ptr<const void> copy_of;  // the token of the graph that this one is a copy of
+  // Of a root with memory nodes: alive as long as its one executable is.
   std::weak_ptr<const void> only_executable;
   std::atomic<std::uint64_t> user{0};  // of a root: number of the thread inside a call on it; 0 for none
 
@@ -134,7 +143,7 @@ class Graph {
   Graph() = default;
   void ReleaseHandles(HandleState state);
 
-  std::unique_ptr<Graph> Copy(Graph* parent) const;
+  std::unique_ptr<Graph> Copy(Graph* parent);
   void AddMemoryNodes(std::size_t count);
   void FreeConditionalHandles(const Node& node);
   void FreeConditionalHandlesOf(const Graph& graph);
@@ -145,6 +154,7 @@ class Graph {
   bool clones_are_known_ = false;
   bool is_freed_ = false;         // by DestroyAnywhere, under the node that owns it
   std::size_t memory_nodes_ = 0;  // with those of child graphs, without those of bodies
+  std::shared_ptr<const void> copies_;
 };
 
 // The live node of a handle. Throws Refusal{CUDA_ERROR_INVALID_VALUE} if there is none.

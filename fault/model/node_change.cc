@@ -37,7 +37,7 @@ void AddChildNode(Graph& parent, const Place& place, CUgraph child, bool move) {
     Add(parent, place, ChildGraphNode{}, std::move(owned));
     return;
   }
-  if (source.HasConditionalHandles()) throw Refusal{CUDA_ERROR_NOT_SUPPORTED};
+  if (source.HasConditionalHandles() || !source.only_executable.expired()) throw Refusal{CUDA_ERROR_NOT_SUPPORTED};
   Node& node = Add(parent, place, ChildGraphNode{});
   Graph::MoveInto(child, node);
 }
@@ -62,18 +62,31 @@ void AddConditionalNode(Graph& parent, const Place& place, CUDA_CONDITIONAL_NODE
 template <typename Parameters>
 void AddMemAllocNode(Graph& parent, const Place& place, Parameters* given) {
   if (parent.IsEmbedded()) throw Refusal{CUDA_ERROR_NOT_SUPPORTED};
-  std::shared_ptr<GraphMemory> memory = GraphMemory::Reserve(
+  parent.RequireOwnNodes(place.dependencies, place.count);
+  std::shared_ptr<GraphMemory> memory = ReserveMemory(
+      parent,
       CUDA_MEM_ALLOC_NODE_PARAMS{given->poolProps, given->accessDescs, given->accessDescCount, given->bytesize, 0});
-  memory->owner = parent.serial;
   const CUdeviceptr address = memory->allocation().address();
   Add(parent, place, MemAllocNode{std::move(memory)});
   given->dptr = address;
 }
 
 void AddMemFreeNode(Graph& parent, const Place& place, CUdeviceptr address) {
+  if (parent.IsEmbedded()) throw Refusal{CUDA_ERROR_NOT_SUPPORTED};
+  parent.RequireOwnNodes(place.dependencies, place.count);
   const std::shared_ptr<GraphMemory> memory = RequireFreeable(parent, address);
-  Add(parent, place, MemFreeNode{memory->allocation_pointer()});
+  try {
+    Add(parent, place, MemFreeNode{memory->allocation_pointer()});
+  } catch (const Refusal&) {
+    parent.CountRefusedMemoryNode();
+    throw;
+  }
   memory->freed_in.insert(parent.serial);
+}
+
+bool IsFreeable(const Graph& graph, const GraphMemory& memory) {
+  if (memory.owner == graph.serial) return memory.freed_in.empty();
+  return !memory.freed_in.contains(memory.owner) && !memory.freed_in.contains(graph.serial);
 }
 
 // The common frame: checks that all forms of adding share.
@@ -89,13 +102,22 @@ CUresult AddWith(const char* name, const Place& place, CUgraphNodeType type, con
 
 }  // namespace
 
-std::shared_ptr<GraphMemory> RequireFreeable(const Graph& graph, CUdeviceptr address) {
+std::shared_ptr<GraphMemory> ReserveMemory(Graph& graph, const CUDA_MEM_ALLOC_NODE_PARAMS& given) {
+  try {
+    std::shared_ptr<GraphMemory> memory = GraphMemory::Reserve(given);
+    memory->owner = graph.serial;
+    return memory;
+  } catch (const Refusal& refusal) {
+    if (refusal.result == CUDA_ERROR_OUT_OF_MEMORY) graph.CountRefusedMemoryNode();
+    throw;
+  }
+}
+
+std::shared_ptr<GraphMemory> RequireFreeable(Graph& graph, CUdeviceptr address) {
   std::shared_ptr<GraphMemory> memory = GraphMemory::Find(address);
-  Require(memory != nullptr);
-  if (memory->owner == graph.serial) {
-    Require(memory->freed_in.empty());
-  } else {
-    Require(!memory->freed_in.contains(memory->owner) && !memory->freed_in.contains(graph.serial));
+  if (memory == nullptr || !IsFreeable(graph, *memory)) {
+    graph.CountRefusedMemoryNode();
+    throw Refusal{CUDA_ERROR_INVALID_VALUE};
   }
   return memory;
 }

@@ -32,9 +32,13 @@ CUresult AddChild(const char* name, const Place& place, CUgraph graph, bool move
 CUresult AddMemAlloc(const char* name, const Place& place, CUDA_MEM_ALLOC_NODE_PARAMS* parameters);
 CUresult AddMemFree(const char* name, const Place& place, CUdeviceptr address);
 
+// The memory of a node of `graph` that allocates. Throws Refusal; if that is for want of memory, the graph counts as
+// one with memory nodes from then on (fact M12).
+std::shared_ptr<GraphMemory> ReserveMemory(Graph& graph, const CUDA_MEM_ALLOC_NODE_PARAMS& given);
+
 // The memory that a node of `graph` may free: one graph frees it, the one that allocates it, once, or else others, each
-// once. Throws Refusal{CUDA_ERROR_INVALID_VALUE}.
-std::shared_ptr<GraphMemory> RequireFreeable(const Graph& graph, CUdeviceptr address);
+// once. Throws Refusal{CUDA_ERROR_INVALID_VALUE}, and the graph counts as one with memory nodes from then on.
+std::shared_ptr<GraphMemory> RequireFreeable(Graph& graph, CUdeviceptr address);
 
 // Replaces the parameters of a node of the same kind; on failure it is unchanged (fact N4).
 template <typename Kind>

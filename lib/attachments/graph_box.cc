@@ -1,5 +1,6 @@
 #include "lib/attachments/graph_box.h"
 
+#include <algorithm>
 #include <mutex>
 
 #include "lib/attachments/hierarchy.h"
@@ -49,6 +50,31 @@ void GraphBox::SetHierarchy(Hierarchy& hierarchy) noexcept {
   hierarchy_ = &hierarchy;
   const std::lock_guard lock(HandleMutex());
   keeper_ = hierarchy.weak_from_this();
+}
+
+std::shared_ptr<const void> GraphBox::CopyToken() {
+  if (copies_ == nullptr) {
+    copies_ = std::make_shared<const char>('\0');
+  }
+  return copies_;
+}
+
+template <typename Predicate>
+bool GraphBox::AnyBelow(const Predicate& is_so) const noexcept {
+  return std::any_of(owned_graphs_.entries().begin(), owned_graphs_.entries().end(), [&](const auto& entry) {
+    return std::any_of(entry.second.begin(), entry.second.end(),
+                       [&](const std::shared_ptr<GraphBox>& below) { return is_so(*below) || below->AnyBelow(is_so); });
+  });
+}
+
+bool GraphBox::HasCopiesBelow() const noexcept {
+  return AnyBelow([](const GraphBox& below) {
+    return below.kind() == Kind::kChild && below.copies_ != nullptr && below.copies_.use_count() > 1;
+  });
+}
+
+bool GraphBox::HasBodiesBelow() const noexcept {
+  return AnyBelow([](const GraphBox& below) { return below.kind() == Kind::kBody; });
 }
 
 std::vector<OpaqueHandle> GraphBox::OwnersOf(CUgraphNode node) const {

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "lib/attachments/attachment_index.h"
@@ -54,6 +55,19 @@ class GraphBox : public std::enable_shared_from_this<GraphBox> {
   // Throws std::bad_alloc.
   GraphHandle Handle();
 
+  // Shared by what CUDA has made of this graph and still has: clones, copies inside of child-graph nodes, executables.
+  // Throws std::bad_alloc.
+  std::shared_ptr<const void> CopyToken();
+
+  // Of whose graph this one is a copy, for as long as it is there.
+  void set_copy_of(std::shared_ptr<const void> token) noexcept { copy_of_ = std::move(token); }
+
+  // Whether CUDA still has anything made of a graph that is embedded in this one, at whatever depth.
+  bool HasCopiesBelow() const noexcept;
+
+  // Whether a node of this graph, or of one below it, is a conditional node with known bodies.
+  bool HasBodiesBelow() const noexcept;
+
   // Copies of the owners behind the node's present parameters, slot by slot as they were given, nulls included; empty
   // if it has none.
   std::vector<OpaqueHandle> OwnersOf(CUgraphNode node) const;
@@ -75,6 +89,9 @@ class GraphBox : public std::enable_shared_from_this<GraphBox> {
   // Keeps a box and its hierarchy; shared by all handles to the box, so that the last handle can be told.
   struct Pin;
 
+  template <typename Predicate>
+  bool AnyBelow(const Predicate& is_so) const noexcept;
+
   // Another hierarchy has taken the box over.
   void SetHierarchy(Hierarchy& hierarchy) noexcept;
 
@@ -86,6 +103,8 @@ class GraphBox : public std::enable_shared_from_this<GraphBox> {
   AttachmentIndex index_;
   NodeRecords node_records_;
   OwnedGraphs owned_graphs_;
+  std::shared_ptr<const void> copies_;   // null until there is a first copy
+  std::shared_ptr<const void> copy_of_;  // null: of none
   GraphRegistry::Room registry_room_;
   std::weak_ptr<Hierarchy> keeper_;  // guarded by the lock of handles (graph_box.cc)
   std::weak_ptr<Pin> pin_;           // the same

@@ -35,10 +35,12 @@ GraphHandle Hierarchy::CreateRoot() {
 GraphHandle Hierarchy::CloneRoot(GraphBox& source) {
   GraphHandle clone = PrepareRoot();
   MetadataCopy copy(source, clone->hierarchy());
+  std::shared_ptr<const void> copy_of = source.CopyToken();
   CUgraph graph = nullptr;
   Check("cuGraphClone", GetDriver().cuGraphClone(&graph, source.graph()), "cloning a graph");
   // From here on the clone goes with its handle, whatever happens.
   PublishRoot(clone, graph);
+  clone->set_copy_of(std::move(copy_of));
   copy.Rekey(graph);
   copy.Publish(*clone);
   return clone;
@@ -179,6 +181,7 @@ void Hierarchy::EntombTree(GraphBox& box) noexcept {
   GraphRegistry::Process().Remove(box.graph(), box);
   box.graph_.store(nullptr, std::memory_order_relaxed);
   box.index().Clear();
+  box.copy_of_ = nullptr;
   box.parent_ = nullptr;
   box.owner_node_ = nullptr;
 }

@@ -37,7 +37,8 @@ class Condition {
       : raw_(raw), graph_(std::move(graph)) {}
 
   // The driver goes by a number alone: with a condition of another graph it takes that graph's own one of the number,
-  // loses the context at the launch, or crashes when it instantiates.
+  // or loses the context at the launch. CUDA's documentation allows the graph that the condition was made for, and
+  // those below it.
   // Throws std::logic_error if the condition's graph is gone, std::invalid_argument if `graph` may not use it.
   void RequireUsableIn(const attachments::GraphBox& graph, const char* operation) const;
 

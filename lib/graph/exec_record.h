@@ -4,6 +4,8 @@
 
 #include <cuda.h>
 
+#include <memory>
+
 #include "lib/attachments/executable_owners.h"
 
 namespace holdfast::graph {
@@ -21,6 +23,7 @@ struct ExecRecord {
   CUgraphExec raw = nullptr;
   // Held by the executable; null when closed.
   attachments::ExecutableOwners* owners = nullptr;
+  std::shared_ptr<const void> copy_of;  // see GraphBox::CopyToken; null when closed
 };
 
 }  // namespace holdfast::graph

@@ -104,6 +104,10 @@ class GraphDefinition {
   GraphNode AddMemoryAllocationNode(std::size_t size_bytes, Dependencies dependencies = {});
   GraphNode AddMemoryAllocationNode(const AllocationParameters& allocation, Dependencies dependencies = {});
   // Frees what a node of this or another graph allocated.
+  //
+  // A driver that refuses one of these two, for the address or for want of memory, counts the graph as one with memory
+  // nodes all the same: nothing of it changes, but from then on it is not cloned, embedded by copy or instantiated a
+  // second time, and its nodes are not destroyed (CUDA_ERROR_NOT_SUPPORTED).
   GraphNode AddMemoryFreeNode(CUdeviceptr address, Dependencies dependencies = {});
 
   // Embeds a copy of `source` with its owners, found by ChildGraph(). When the copy cannot be found or its metadata not

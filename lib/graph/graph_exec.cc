@@ -17,6 +17,7 @@
 namespace holdfast {
 namespace {
 
+using attachments::GraphBox;
 using attachments::StagedExecutableOwners;
 using attachments::UseScope;
 using driver::Check;
@@ -73,6 +74,17 @@ bool HasParametersInExecutables(CUgraphNodeType type) {
   }
 }
 
+// The driver crashes otherwise, 580.159.04 at least: a graph with conditional nodes has to be the only one of its kind,
+// and it notices too late that a graph embedded in it is not.
+void RequireUncopiedChildren(const GraphBox& graph) {
+  if (graph.HasBodiesBelow() && graph.HasCopiesBelow()) {
+    throw driver::DriverError(
+        "cuGraphInstantiateWithParams", CUDA_ERROR_NOT_SUPPORTED,
+        "instantiating a graph with conditional nodes: a graph that was moved into it still has clones, embedded copies "
+        "or executables; destroy them first");
+  }
+}
+
 void RequireStream(const StreamHandle& stream, const char* operation) {
   if (stream == nullptr) {
     throw std::invalid_argument(std::string(operation) + ": the stream is null");
@@ -86,7 +98,9 @@ GraphExec::GraphExec(const GraphDefinition& definition, unsigned long long flags
   definition.RequireValid("GraphExec");
   definition.box_->hierarchy().RequireWhole("GraphExec");
   const UseScope scope(definition.box_->hierarchy(), "GraphExec");
+  RequireUncopiedChildren(*definition.box_);
   const StagedExecutableOwners staged(*definition.box_);
+  record_->copy_of = definition.box_->CopyToken();
   record_->raw = Instantiate(definition.raw(), flags);
   record_->owners = staged.owners();
 }
@@ -142,6 +156,9 @@ void GraphExec::Close() {
   }
   record_->owners = nullptr;
   const CUresult result = GetDriver().cuGraphExecDestroy(raw);
+  if (result == CUDA_SUCCESS) {
+    record_->copy_of = nullptr;
+  }
   cleanup::DeferredCleanup::Process().OnSafeEntry();
   Check("cuGraphExecDestroy", result, "closing an executable");
 }

@@ -24,7 +24,9 @@ class GraphBuilder;
 class GraphExec {
  public:
   // Instantiates. Throws DriverError with the specific result when the driver gives one, std::logic_error for a graph
-  // that is gone, std::bad_alloc; nothing is left behind.
+  // that is gone, std::bad_alloc; nothing is left behind. A graph with conditional nodes has to be the only one of its
+  // kind: CUDA_ERROR_NOT_SUPPORTED as long as there are another executable of it, or clones or embedded copies of it or
+  // of a graph that was moved into it.
   explicit GraphExec(const GraphDefinition& definition, unsigned long long flags = 0);
 
   // Null once closed.

@@ -45,11 +45,13 @@ CUgraph FindChild(CUgraphNode node) {
 // The box and the metadata of a copy that the driver is about to make, and their publication.
 class PreparedChild {
  public:
-  PreparedChild(GraphBox& graph, const GraphBox& source)
+  PreparedChild(GraphBox& graph, GraphBox& source)
       : graph_(graph),
         box_(graph.hierarchy().PrepareOwned(GraphBox::Kind::kChild)),
         entry_(graph.owned_graphs().MakeEntry({box_})),
-        metadata_(source, graph.hierarchy()) {}
+        metadata_(source, graph.hierarchy()) {
+    box_->set_copy_of(source.CopyToken());
+  }
 
   // Throws DriverError and what MetadataCopy throws; nothing is published then.
   void Find(CUgraphNode node) {

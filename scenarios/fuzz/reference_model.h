@@ -89,7 +89,7 @@ struct Hierarchy {
   int handles = 0;
   bool exists = true;
   bool has_conditions = false;        // made for one of its graphs
-  bool refused_memory_nodes = false;  // a driver may count one in all the same
+  bool refused_memory_nodes = false;  // which the driver counts all the same (fact M12)
 };
 
 // What an executable made of a graph, by position, since an update of the whole keeps positions.

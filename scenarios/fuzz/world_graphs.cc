@@ -327,7 +327,7 @@ void World::AddFree(const Operation& operation) {
       [address](GraphDefinition& graph, auto dependencies) { return graph.AddMemoryFreeNode(address, dependencies); });
   if (made != kNone) {
     addresses_[made] = address;
-  } else if (!environment_.is_model()) {
+  } else {
     model_->NoteRefusedMemoryNode(graphs_[operation.operands[0]].id);
   }
 }

@@ -1,6 +1,8 @@
-// Facts B1 to B16: conditional handles and nodes, what their bodies may have, how they run, and what is refused for
+// Facts B1 to B17: conditional handles and nodes, what their bodies may have, how they run, and what is refused for
 // graphs that have them.
+#include <functional>
 #include <string>
+#include <vector>
 
 #include "tests/conformance/fact.h"
 #include "tests/conformance/node_tools.h"
@@ -328,6 +330,65 @@ void OneExecutableAtATime(const Driver& driver, Report& report) {
   report.Expect("after the first was destroyed", kSuccess, TryInstantiate(driver, graph));
 }
 
+// An executable, a clone or an embedded copy of `graph`, and how it is destroyed.
+struct Copy {
+  std::string what;
+  std::function<std::function<CUresult()>(CUgraph graph)> make;
+};
+
+std::vector<Copy> KindsOfCopies(const Driver& driver, Report& report) {
+  return {{"an executable",
+           [&](CUgraph graph) {
+             const CUgraphExec made = Instantiate(driver, report, graph);
+             return [&driver, made] { return driver.GraphExecDestroy(made); };
+           }},
+          {"a clone",
+           [&](CUgraph graph) {
+             CUgraph made = nullptr;
+             HOLDFAST_NEED(report, driver.GraphClone(&made, graph));
+             return [&driver, made] { return driver.GraphDestroy(made); };
+           }},
+          {"an embedded copy", [&](CUgraph graph) {
+             const CUgraphNode made = AddChild(driver, report, MakeGraph(driver, report), graph);
+             return [&driver, made] { return driver.GraphDestroyNode(made); };
+           }}};
+}
+
+void CopiesAreInTheWay(const Driver& driver, Report& report) {
+  for (const Copy& copy : KindsOfCopies(driver, report)) {
+    const CUgraph graph = MakeGraph(driver, report);
+    const std::function<CUresult()> destroy = copy.make(graph);
+    AddConditional(driver, report, graph, MakeHandle(driver, report, graph), kIf, 1);
+    report.Expect("instantiate with " + copy.what + " from before", "CUDA_ERROR_NOT_SUPPORTED 1",
+                  TryInstantiate(driver, graph));
+    HOLDFAST_NEED(report, destroy());
+    report.Expect("instantiate without " + copy.what, kSuccess, TryInstantiate(driver, graph));
+  }
+}
+
+void CopiesOfMovedGraphsAreInTheWay(const Driver& driver, Report& report) {
+  for (const Copy& copy : KindsOfCopies(driver, report)) {
+    const CUgraph graph = MakeGraph(driver, report);
+    const CUgraph moved = MakeGraph(driver, report);
+    const std::function<CUresult()> destroy = copy.make(moved);
+    HOLDFAST_NEED(report, Move(driver, graph, moved));
+    AddConditional(driver, report, graph, MakeHandle(driver, report, graph), kIf, 1);
+    HOLDFAST_NEED(report, destroy());
+    report.Expect("instantiate once " + copy.what + " of the moved graph is gone", kSuccess,
+                  TryInstantiate(driver, graph));
+  }
+}
+
+void CopiesOfMovedGraphsCrash(const Driver& driver, Report& report) {
+  const CUgraph graph = MakeGraph(driver, report);
+  const CUgraph moved = MakeGraph(driver, report);
+  CUgraph clone = nullptr;
+  HOLDFAST_NEED(report, driver.GraphClone(&clone, moved));
+  HOLDFAST_NEED(report, Move(driver, graph, moved));
+  AddConditional(driver, report, graph, MakeHandle(driver, report, graph), kIf, 1);
+  TryInstantiate(driver, graph);
+}
+
 void DestroyedInFlightIsDestroyed(const Driver& driver, Report& report) {
   const Kernels kernels(driver, report);
   const CUdeviceptr counter = MakeMemory(driver, report);
@@ -500,6 +561,11 @@ std::vector<Fact> ConditionalFacts() {
       {"B13", "nodes in bodies are changed and switched, conditional nodes are not", &NodesInBodiesAreChanged},
       {"B14", "references of bodies go in order", &BodiesAreDroppedInOrder},
       {"B16", "an embedded graph may have conditional nodes", &EmbeddedGraphsMayHaveThem},
+      {"B17", "a graph with conditional nodes is not instantiated while a copy of it from before is there",
+       &CopiesAreInTheWay},
+      {"B17b", "nor is one into which a graph was moved, until the copies of that are gone",
+       &CopiesOfMovedGraphsAreInTheWay},
+      {"B17c", "until then it is a crash", &CopiesOfMovedGraphsCrash, Ending::kCrashes},
       {"B15", "a kernel that sets the handle of another graph loses the context", &ForeignHandleLosesTheContext},
   };
 }

@@ -1,5 +1,6 @@
-// Facts M1 to M11: nodes that allocate and free memory, when that memory is there, and what is refused for graphs that
+// Facts M1 to M12: nodes that allocate and free memory, when that memory is there, and what is refused for graphs that
 // have them.
+#include <functional>
 #include <string>
 
 #include "tests/conformance/fact.h"
@@ -390,6 +391,128 @@ void AccessWithoutDescriptors(const Driver& driver, Report& report) {
   driver.GraphAddMemAllocNode(&node, MakeGraph(driver, report), nullptr, 0, &parameters);
 }
 
+// What the driver thinks of a graph with one plain node once `attempt` was refused.
+void AfterRefused(const Driver& driver, Report& report, const std::string& what, CUresult refusal, bool counts,
+                  const std::function<CUresult(CUgraph)>& attempt) {
+  const CUresult expected = counts ? kUnsupported : CUDA_SUCCESS;
+  CUgraphNode plain = nullptr;
+  const auto make = [&] {
+    const CUgraph graph = MakeGraph(driver, report);
+    plain = AddHost(driver, report, graph);
+    return graph;
+  };
+  CUgraphNode node = nullptr;
+  CUgraph clone = nullptr;
+  CUgraph graph = make();
+  report.Expect(what, refusal, attempt(graph));
+  report.Expect(what + ": clone", expected, driver.GraphClone(&clone, graph));
+  report.Expect(what + ": embed by copy", expected,
+                driver.GraphAddChildGraphNode(&node, MakeGraph(driver, report), nullptr, 0, graph));
+  report.Expect(what + ": destroy the plain node", expected, driver.GraphDestroyNode(plain));
+  const CUgraph parent = MakeGraph(driver, report);
+  report.Expect(what + ": embed by move", CUDA_SUCCESS, Move(driver, parent, graph));
+  report.Expect(what + ": clone the parent", expected, driver.GraphClone(&clone, parent));
+  graph = make();
+  static_cast<void>(attempt(graph));
+  report.Expect(what + ": instantiate", kSuccess, TryInstantiate(driver, graph));
+  report.Expect(what + ": instantiate a second time", counts ? "CUDA_ERROR_NOT_SUPPORTED 1" : kSuccess,
+                TryInstantiate(driver, graph));
+}
+
+void RefusedNodesCount(const Driver& driver, Report& report) {
+  const CUdeviceptr plain = MakeMemory(driver, report);
+  CUdeviceptr address = 0;
+  const CUgraph other = MakeGraph(driver, report);
+  AddAllocation(driver, report, other, &address);
+  CUgraphNode foreign = AddHost(driver, report, other);
+  CUgraphNode node = nullptr;
+  const auto allocate = [&](std::size_t bytes, CUgraphNode* dependency) {
+    return [=, &driver, &node](CUgraph graph) {
+      CUDA_MEM_ALLOC_NODE_PARAMS parameters = AllocationOf(bytes);
+      return driver.GraphAddMemAllocNode(&node, graph, dependency, dependency == nullptr ? 0 : 1, &parameters);
+    };
+  };
+  const auto release = [&](CUdeviceptr what, CUgraphNode* dependency) {
+    return [=, &driver, &node](CUgraph graph) {
+      return driver.GraphAddMemFreeNode(&node, graph, dependency, dependency == nullptr ? 0 : 1, what);
+    };
+  };
+  const std::size_t too_much = std::size_t{1} << 50;
+  AfterRefused(driver, report, "an allocation of 0 bytes", kInvalid, false, allocate(0, nullptr));
+  AfterRefused(driver, report, "of 2^50 bytes", CUDA_ERROR_OUT_OF_MEMORY, true, allocate(too_much, nullptr));
+  AfterRefused(driver, report, "of 2^50 bytes, behind a node of another graph", kInvalid, false,
+               allocate(too_much, &foreign));
+  AfterRefused(driver, report, "a free of null", kInvalid, true, release(0, nullptr));
+  AfterRefused(driver, report, "of memory of cuMemAlloc", kInvalid, true, release(plain, nullptr));
+  AfterRefused(driver, report, "of the middle of an allocation", kInvalid, true, release(address + 16, nullptr));
+  AfterRefused(driver, report, "of an allocation, behind a node of another graph", kInvalid, false,
+               release(address, &foreign));
+  const auto twice = [&](CUgraph graph) {
+    const CUgraphNode before = AddHost(driver, report, graph);
+    const CUgraphNode dependencies[] = {before, before};
+    return driver.GraphAddMemFreeNode(&node, graph, dependencies, 2, address);
+  };
+  AfterRefused(driver, report, "of an allocation, behind the same node twice", kInvalid, true, twice);
+}
+
+void RefusedNodesCountInBodies(const Driver& driver, Report& report) {
+  CUgraphNode node = nullptr;
+  const CUgraph graph = MakeGraph(driver, report);
+  const CUgraphNode outside = AddHost(driver, report, graph);
+  const Conditional conditional =
+      AddConditional(driver, report, graph, MakeHandle(driver, report, graph), CU_GRAPH_COND_TYPE_IF, 1);
+  const CUgraphNode inside = AddFill(driver, report, conditional.bodies[0], MakeMemory(driver, report), 1);
+  report.Expect("a free of null in a body", kInvalid,
+                driver.GraphAddMemFreeNode(&node, conditional.bodies[0], nullptr, 0, 0));
+  report.Expect("destroy a node of the body", kUnsupported, driver.GraphDestroyNode(inside));
+  report.Expect("destroy a node around it", CUDA_SUCCESS, driver.GraphDestroyNode(outside));
+  report.Expect("instantiate", kSuccess, TryInstantiate(driver, graph));
+}
+
+void EmbeddedGraphsTakeNone(const Driver& driver, Report& report) {
+  CUdeviceptr address = 0;
+  AddAllocation(driver, report, MakeGraph(driver, report), &address);
+  const CUgraph graph = MakeGraph(driver, report);
+  const CUgraph embedded = GraphOf(driver, report, AddChild(driver, report, graph, MakeGraph(driver, report)));
+  CUgraphNode node = nullptr;
+  CUgraph clone = nullptr;
+  report.Expect("a free of an allocation", kUnsupported,
+                driver.GraphAddMemFreeNode(&node, embedded, nullptr, 0, address));
+  report.Expect("a free of null", kUnsupported, driver.GraphAddMemFreeNode(&node, embedded, nullptr, 0, 0));
+  report.Expect("clone the parent", CUDA_SUCCESS, driver.GraphClone(&clone, graph));
+}
+
+void RefusedInACapture(const Driver& driver, Report& report) {
+  const auto capture = [&](auto attempt) {
+    CUgraph graph = nullptr;
+    CUgraph clone = nullptr;
+    HOLDFAST_NEED(report, driver.StreamBeginCapture(driver.stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
+    attempt();
+    HOLDFAST_NEED(report, driver.StreamEndCapture(driver.stream, &graph));
+    return driver.GraphClone(&clone, graph);
+  };
+  const CUdeviceptr memory = MakeMemory(driver, report);
+  report.Expect("clone after a refused free", kUnsupported, capture([&] {
+                  report.Expect("a free of memory of cuMemAlloc", kInvalid, driver.MemFreeAsync(memory, driver.stream));
+                }));
+  report.Expect("clone after a refused allocation", kUnsupported, capture([&] {
+                  CUdeviceptr address = 0;
+                  report.Expect("an allocation of 2^50 bytes", CUDA_ERROR_OUT_OF_MEMORY,
+                                driver.MemAllocAsync(&address, std::size_t{1} << 50, driver.stream));
+                }));
+}
+
+void MovedWithoutExecutable(const Driver& driver, Report& report) {
+  CUdeviceptr address = 0;
+  const CUgraph graph = MakeGraph(driver, report);
+  AddAllocation(driver, report, graph, &address);
+  const CUgraphExec executable = Instantiate(driver, report, graph);
+  const CUgraph parent = MakeGraph(driver, report);
+  report.Expect("embed by move while there is an executable", kUnsupported, Move(driver, parent, graph));
+  HOLDFAST_NEED(report, driver.GraphExecDestroy(executable));
+  report.Expect("once it is destroyed", CUDA_SUCCESS, Move(driver, parent, graph));
+}
+
 }  // namespace
 
 std::vector<Fact> MemoryNodeFacts() {
@@ -410,6 +533,13 @@ std::vector<Fact> MemoryNodeFacts() {
       {"M10", "the pool for graphs grows until it is trimmed", &PoolGrowsUntilTrimmed},
       {"M11", "access descriptors that are counted and not given are a crash", &AccessWithoutDescriptors,
        Ending::kCrashes},
+      {"M12",
+       "a graph counts as one with memory nodes once the driver refused one for its address or for want of memory",
+       &RefusedNodesCount},
+      {"M12b", "in a body that is counted in the body alone", &RefusedNodesCountInBodies},
+      {"M12c", "embedded graphs take no memory nodes, and do not count those", &EmbeddedGraphsTakeNone},
+      {"M12d", "in a capture it is the same", &RefusedInACapture},
+      {"M13", "a graph with memory nodes is not moved while it has an executable", &MovedWithoutExecutable},
   };
 }
 

@@ -1,5 +1,6 @@
 // Conditional nodes against the model driver: their bodies are graphs of the hierarchy from the start, and end with
 // their node.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -11,6 +12,7 @@
 #include "lib/driver/status.h"
 #include "lib/graph/condition.h"
 #include "lib/graph/graph_definition.h"
+#include "lib/graph/graph_exec.h"
 #include "tests/lib/graph/device_test.h"
 
 namespace holdfast {
@@ -112,6 +114,34 @@ TEST_F(ConditionalTest, WrongConditionsAndNoBodiesAreRefused) {
   EXPECT_EQ(MessageOf<std::logic_error>([&] { graph.AddIfNode(of_body); }),
             "GraphDefinition::AddIfNode: the condition belongs to a graph that no longer exists");
   EXPECT_THROW(child->MakeCondition(), std::logic_error);
+}
+
+// Covers: CB-01
+TEST_F(ConditionalTest, CopiesOfAMovedGraphAreInTheWayOfInstantiation) {
+  GraphDefinition graph, moved, parent_of_a_copy;
+  std::optional<GraphDefinition> clone(moved.Clone());
+  std::optional<GraphExec> executable(moved);
+  GraphNode copy = parent_of_a_copy.AddChildGraphNode(moved);
+  graph.AddChildGraphNodeByMove(moved);
+  EXPECT_NO_THROW(GraphExec{graph}) << "without a conditional node they are not";
+  graph.AddIfNode(graph.MakeCondition());
+  const auto refusal = [&] { return MessageOf<DriverError>([&] { GraphExec{graph}; }); };
+  EXPECT_THAT(refusal(), testing::HasSubstr("CUDA_ERROR_NOT_SUPPORTED"));
+  EXPECT_THAT(refusal(), testing::HasSubstr("moved into it still has clones"));
+  clone.reset();
+  executable->Close();
+  EXPECT_THAT(refusal(), testing::HasSubstr("moved into it still has clones"));
+  copy.Destroy();
+  EXPECT_NO_THROW(GraphExec{graph});
+}
+
+TEST_F(ConditionalTest, TheDriverItselfRefusesWhileThereAreCopiesOfTheWhole) {
+  GraphDefinition graph;
+  std::optional<GraphDefinition> clone(graph.Clone());
+  graph.AddIfNode(graph.MakeCondition());
+  EXPECT_THROW(GraphExec{graph}, DriverError);
+  clone.reset();
+  EXPECT_NO_THROW(GraphExec{graph});
 }
 
 TEST_F(ConditionalTest, AConditionKeepsItsGraph) {
