@@ -363,7 +363,7 @@ Machine::Location& Machine::RequireUsable(std::uint16_t number, harness::SourceP
 void Machine::DestroyLocation(std::uint16_t number, harness::SourcePlace place) {
   Location& location = RequireUsable(number, place, "the destruction of");
   if (phase_ == Phase::kThreads) {
-    for (const EventId access : graph_->Accesses(number)) {
+    for (const auto& [access, index] : graph_->Accesses(number)) {
       const bool was_executed = access.index <= fibers_[access.thread].executed;
       const Epoch epoch{access.thread, static_cast<std::uint16_t>(access.index - 1)};
       if (was_executed && !HappenedBefore(epoch)) {
