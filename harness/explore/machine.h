@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/explore/arena.h"
 #include "harness/explore/clock.h"
 #include "harness/explore/graph.h"
 #include "harness/explore/program.h"
@@ -163,6 +164,7 @@ class Machine {
 
   friend struct FiberEntry;
 
+  Arena& arena_;
   const Graph* graph_ = nullptr;
   Threads* threads_ = nullptr;  // in the arena, and gone with it
   std::size_t thread_count_ = 0;
