@@ -38,7 +38,7 @@ bool Execution::IsTheSame(std::size_t thread, const Event& event) const {
   const Operation& operation = machine_.PendingOf(thread);
   Option option;
   option.reads_from = event.reads_from;
-  option.alternative = event.value_read;
+  option.alternative = static_cast<std::uint16_t>(event.value_read);
   option.fails_spuriously = event.is_spurious;
   const bool has_location = event.Reads() || event.Writes();
   if (has_location && operation.location != event.location) {
@@ -133,19 +133,15 @@ const std::vector<Option>& Execution::OptionsOf(std::size_t thread, bool all) {
       options_.push_back({});
       break;
     case EventKind::kChoice:
-      for (std::uint64_t alternative = 0; alternative < operation.operand; ++alternative) {
-        Option option;
-        option.alternative = alternative;
-        options_.push_back(option);
+      for (std::uint16_t alternative = 0; alternative < operation.operand; ++alternative) {
+        options_.push_back({.alternative = alternative});
       }
       break;
     case EventKind::kWrite: {
       const std::size_t first = graph_.FirstReadable(thread, operation.location);
       for (std::size_t after = graph_.Writes(operation.location).size() + 1; after-- > first;) {
         if (graph_.ReadModifyWriteOf(operation.location, after).IsInitial()) {
-          Option option;
-          option.after = after;
-          options_.push_back(option);
+          options_.push_back({.after = static_cast<std::uint16_t>(after)});
         }
       }
       break;
@@ -158,12 +154,26 @@ const std::vector<Option>& Execution::OptionsOf(std::size_t thread, bool all) {
   return options_;
 }
 
+Option Execution::UsualOption(std::size_t thread) const {
+  const Operation& operation = machine_.PendingOf(thread);
+  if (operation.kind == EventKind::kFence || operation.kind == EventKind::kChoice) {
+    return {};
+  }
+  const std::vector<EventId>& writes = graph_.Writes(operation.location);
+  const bool reads = operation.kind != EventKind::kWrite && !writes.empty();
+  return {.reads_from = reads ? writes.back() : EventId{}, .after = static_cast<std::uint16_t>(writes.size())};
+}
+
 void Execution::AddReads(std::size_t thread, const Operation& operation, bool all) {
   const std::vector<EventId>& writes = graph_.Writes(operation.location);
   const std::size_t first = graph_.FirstReadable(thread, operation.location);
   for (std::size_t index = writes.size() + 1; index-- > first;) {
     const EventId write = index == 0 ? EventId{} : writes[index - 1];
-    Option option{.reads_from = write, .after = index};
+    Option option{.reads_from = write, .after = static_cast<std::uint16_t>(index)};
+    if (operation.kind == EventKind::kRead && operation.transform == nullptr) {
+      options_.push_back(option);  // whatever the value is
+      continue;
+    }
     const Outcome outcome = Evaluate(operation, option);
     if (outcome.is_waiting && index != writes.size()) {
       continue;  // to wait with an old value says nothing that waiting with the newest one does not
@@ -230,15 +240,6 @@ void Execution::TakeBack(std::size_t thread) {
   graph_.Truncate(sizes);
   // Else the next try at this step would meet the look of this one and take it for an earlier round of a loop.
   std::erase_if(looks_[thread], [&](const Look& look) { return look.index >= sizes[thread]; });
-}
-
-void Execution::RunOn(std::size_t thread) {
-  const Event& event = graph_.At(graph_.LastOf(thread));
-  if (event.is_waiting) {
-    machine_.Wait(thread);
-  } else {
-    machine_.Complete(thread, {event.value_read, event.Writes()});
-  }
 }
 
 // A thread that reads what it read before, with nothing written in between and memory, stack and registers as they

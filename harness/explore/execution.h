@@ -17,9 +17,9 @@ namespace holdfast::explore {
 
 // One way for a pending operation to become an event.
 struct Option {
-  EventId reads_from;             // of reads
-  std::size_t after = 0;          // of plain stores: the place in the order of writes
-  std::uint64_t alternative = 0;  // of choices
+  EventId reads_from{};           // of reads
+  std::uint16_t after = 0;        // of plain stores: the place in the order of writes
+  std::uint16_t alternative = 0;  // of choices
   bool fails_spuriously = false;
   // Two read-modify-writes would read one write: only for searches that undo the other one.
   bool breaks_atomicity = false;
@@ -62,6 +62,9 @@ class Execution {
   // `all`, those that break atomicity too. Not yet judged by HasSequentialOrder.
   const std::vector<Option>& OptionsOf(std::size_t thread, bool all);
 
+  // The first of them, without a list. REQUIRES: the operation does not wait.
+  Option UsualOption(std::size_t thread) const;
+
   // Whether the pending operation is a weak compare-exchange that would succeed with the option, and may yet fail.
   bool MayFailSpuriously(std::size_t thread, const Option& option) const;
 
@@ -75,7 +78,14 @@ class Execution {
   bool Append(std::size_t thread, const Option& option, std::uint32_t stamp);
 
   // Lets the thread that Append was last called for run up to its next operation.
-  void RunOn(std::size_t thread);
+  void RunOn(std::size_t thread) {
+    const Event& event = graph_.At(graph_.LastOf(thread));
+    if (event.is_waiting) {
+      machine_.Wait(thread);
+    } else {
+      machine_.Complete(thread, {event.value_read, event.Writes()});
+    }
+  }
 
   // Takes back what Append did. REQUIRES: RunOn was not called.
   void TakeBack(std::size_t thread);
