@@ -63,14 +63,27 @@ class Execution {
   const std::vector<Option>& OptionsOf(std::size_t thread, bool all);
 
   // The first of them, without a list. REQUIRES: the operation does not wait.
-  Option UsualOption(std::size_t thread) const;
+  Option UsualOption(std::size_t thread) const {
+    const Operation& operation = machine_.PendingOf(thread);
+    Option option;
+    if (operation.kind != EventKind::kFence && operation.kind != EventKind::kChoice) {
+      const std::vector<EventId>& writes = graph_.Writes(operation.location);
+      option.after = static_cast<std::uint16_t>(writes.size());
+      if (operation.kind != EventKind::kWrite && !writes.empty()) {
+        option.reads_from = writes.back();
+      }
+    }
+    return option;
+  }
 
   // Whether the pending operation is a weak compare-exchange that would succeed with the option, and may yet fail.
   bool MayFailSpuriously(std::size_t thread, const Option& option) const;
 
   // Whether the thread would wait if it took the option.
   bool WouldWait(std::size_t thread, const Option& option) const {
-    return Evaluate(machine_.PendingOf(thread), option).is_waiting;
+    Label outcome;
+    Evaluate(machine_.PendingOf(thread), option, outcome);
+    return outcome.is_waiting;
   }
 
   // Adds the event. False if the graph is not consistent now: then nothing more can be done with this execution.
@@ -101,17 +114,8 @@ class Execution {
   }
 
  private:
-  // What an operation would be with an option. Smaller than an event: each option is looked at this way.
-  struct Outcome {
-    EventKind kind;
-    bool is_waiting = false;
-    std::memory_order order;
-    std::uint64_t value_read = 0;
-    std::uint64_t value_written = 0;
-  };
-
   std::memory_order OrderOf(std::memory_order order, const harness::SourcePlace& place) const;
-  Outcome Evaluate(const Operation& operation, const Option& option) const;
+  void Evaluate(const Operation& operation, const Option& option, Label& outcome) const;
   bool RestoreNext(std::size_t thread);
   bool IsTheSame(std::size_t thread, const Event& event) const;
   std::uint16_t NoteLook(std::size_t thread, std::size_t executed, const Label& label);

@@ -57,11 +57,14 @@ EventId Graph::ReadModifyWriteOf(std::uint16_t location, std::size_t modificatio
   return {};
 }
 
-EventId Graph::Add(std::size_t thread, const Label& label, std::size_t after) {
-  static const Event kBeginning;
+Label& Graph::Extend(std::size_t thread) {
   std::vector<Event>& events = threads_[thread];
-  const EventId id{static_cast<std::uint16_t>(thread), static_cast<std::uint16_t>(events.size() + 1)};
-  Event& event = events.emplace_back(label, events.empty() ? kBeginning : events.back());
+  return events.emplace_back(events.empty() ? nullptr : &events.back());
+}
+
+void Graph::Link(std::size_t thread, std::size_t after) {
+  const EventId id = LastOf(thread);
+  Event& event = At(id);
   event.happens_before.counts[thread] = event.causal.counts[thread] = id.index;
   // A read that waits has not happened yet: it orders nothing.
   if (event.is_waiting) {
@@ -94,7 +97,6 @@ EventId Graph::Add(std::size_t thread, const Label& label, std::size_t after) {
     LocationAt(event.location).accesses.push_back({id, index});
   }
   sequential_count_ += event.IsSequentiallyConsistent() && event.kind != EventKind::kChoice ? 1 : 0;
-  return id;
 }
 
 void Graph::InsertWrite(EventId write, std::size_t after) {

@@ -44,13 +44,15 @@ struct Label {
 struct Event : Label {
   Event() = default;
 
-  // One that comes right after `previous` in its thread.
-  Event(const Label& label, const Event& previous)
-      : Label(label),
-        happens_before(previous.happens_before),
-        causal(previous.causal),
-        pending(previous.pending),
-        release_fence(previous.release_fence) {}
+  // Knows what the one before it in its thread knows; null for the first one.
+  explicit Event(const Event* previous) {
+    if (previous != nullptr) {
+      happens_before = previous->happens_before;
+      causal = previous->causal;
+      pending = previous->pending;
+      release_fence = previous->release_fence;
+    }
+  }
 
   Clock happens_before;  // what happens before the event, itself included
   Clock causal;          // program order and reads-from, itself included
@@ -96,7 +98,14 @@ class Graph {
 
   // Adds an event at the end of a thread; a write goes into the order of its location right after the one of index
   // `after`.
-  EventId Add(std::size_t thread, const Label& label, std::size_t after);
+  void Add(std::size_t thread, const Label& label, std::size_t after) {
+    Extend(thread) = label;
+    Link(thread, after);
+  }
+
+  // The same in two steps, without a copy: between them the caller fills in the label.
+  Label& Extend(std::size_t thread);
+  void Link(std::size_t thread, std::size_t after);
 
   // Keeps so many events of each thread. REQUIRES: nothing kept reads from what goes.
   void Truncate(const std::array<std::size_t, kThreadsMax>& sizes);

@@ -145,7 +145,7 @@ void Machine::Resume(std::size_t thread) {
 
 void Machine::SwitchToDriver() { driver_context_ = context::jump_fcontext(driver_context_, nullptr).fctx; }
 
-void Machine::Complete(std::size_t thread, const OperationResult& result) {
+void Machine::Complete(std::size_t thread, OperationResult result) {
   Fiber& fiber = fibers_[thread];
   fiber.result = result;
   ++fiber.executed;

@@ -75,7 +75,7 @@ class Machine {
   std::size_t Executed(std::size_t thread) const { return fibers_[thread].executed; }
 
   // The thread's pending operation became its next event in the graph: runs it up to the one after.
-  void Complete(std::size_t thread, const OperationResult& result);
+  void Complete(std::size_t thread, OperationResult result);
 
   // The pending operation waits, and does so for good in this execution.
   void Wait(std::size_t thread);
