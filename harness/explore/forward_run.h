@@ -38,7 +38,7 @@ class ForwardRun {
       const std::size_t thread = chooser.PickThread(std::span(runnable_).first(runnable_count_));
       preemptions_ += thread != last_ && runnable_[0] == last_ ? 1 : 0;
       last_ = thread;
-      // From here, not from further in: the processor guesses wrong at each return between one switch and the next.
+      // From here, not from further in: see Machine::Complete.
       if (Step(thread, chooser)) {
         execution_.RunOn(thread);
       }

@@ -135,25 +135,7 @@ void Machine::RunBody(std::size_t thread) {
   Fail(Verdict::kUncaughtException, "a thread ended with an exception: " + what);
 }
 
-void Machine::Resume(std::size_t thread) {
-  Fiber& fiber = fibers_[thread];
-  arena_.Enter(thread);
-  current_ = thread;
-  fiber.context = context::jump_fcontext(fiber.context, nullptr).fctx;
-  arena_.Leave();
-}
-
 void Machine::SwitchToDriver() { driver_context_ = context::jump_fcontext(driver_context_, nullptr).fctx; }
-
-void Machine::Complete(std::size_t thread, OperationResult result) {
-  Fiber& fiber = fibers_[thread];
-  fiber.result = result;
-  ++fiber.executed;
-  CheckAtomicAccess(thread);
-  if (!finding_) {
-    Resume(thread);
-  }
-}
 
 // Only now, and not when the thread asked: another may have destroyed the location in between.
 void Machine::CheckAtomicAccess(std::size_t thread) {
