@@ -71,19 +71,18 @@ class ThreadPicker {
 
   // One of `runnable`, which has at least one. Does not count the step: what was picked may not be taken.
   std::size_t Pick(RandomNumbers& random, std::span<const std::size_t> runnable) {
-    const bool has_favourite = std::find(runnable.begin(), runnable.end(), favourite_) != runnable.end();
     switch (strategy_) {
       case Strategy::kRandom:
         break;
       case Strategy::kPct:
         return PickByPriority(runnable);
       case Strategy::kBursts:
-        if (!has_favourite || random.Below(8) == 0) {
+        if (!HasFavourite(runnable) || random.Below(8) == 0) {
           favourite_ = runnable[random.Below(runnable.size())];
         }
         return favourite_;
       case Strategy::kStarvation:
-        if (has_favourite && runnable.size() > 1 && random.Below(64) != 0) {
+        if (runnable.size() > 1 && HasFavourite(runnable) && random.Below(64) != 0) {
           return PickOther(random, runnable);
         }
         break;
@@ -100,6 +99,10 @@ class ThreadPicker {
   std::size_t steps() const { return steps_; }
 
  private:
+  bool HasFavourite(std::span<const std::size_t> runnable) const {
+    return std::find(runnable.begin(), runnable.end(), favourite_) != runnable.end();
+  }
+
   // REQUIRES: the favourite is one of `runnable`, and there is another.
   std::size_t PickOther(RandomNumbers& random, std::span<const std::size_t> runnable) const {
     std::size_t left = random.Below(runnable.size() - 1);

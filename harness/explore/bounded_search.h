@@ -32,6 +32,7 @@ class BoundedSearch {
 
   // For ForwardRun.
   std::size_t PickThread(std::span<const std::size_t> runnable) { return runnable[Decide(runnable.size())]; }
+  bool PrefersUsual() const { return false; }
   std::size_t PickOption(std::size_t count) { return Decide(count); }
 
  private:

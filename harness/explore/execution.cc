@@ -38,13 +38,14 @@ bool Execution::IsTheSame(std::size_t thread, const Event& event) const {
   const Operation& operation = machine_.PendingOf(thread);
   Option option;
   option.reads_from = event.reads_from;
-  option.alternative = event.value_read;
+  option.alternative = static_cast<std::uint16_t>(event.value_read);
   option.fails_spuriously = event.is_spurious;
   const bool has_location = event.Reads() || event.Writes();
   if (has_location && operation.location != event.location) {
     return false;
   }
-  const Outcome outcome = Evaluate(operation, option);
+  Label outcome;
+  Evaluate(operation, option, outcome);
   return outcome.kind == event.kind && outcome.value_read == event.value_read &&
          outcome.value_written == event.value_written;
 }
@@ -93,8 +94,10 @@ std::memory_order Execution::OrderOf(std::memory_order order, const harness::Sou
   return order;
 }
 
-Execution::Outcome Execution::Evaluate(const Operation& operation, const Option& option) const {
-  Outcome outcome{.kind = operation.kind, .order = operation.order};
+// What the operation would be with an option: kind, order, values, and whether it would wait.
+void Execution::Evaluate(const Operation& operation, const Option& option, Label& outcome) const {
+  outcome.kind = operation.kind;
+  outcome.order = operation.order;
   switch (operation.kind) {
     case EventKind::kFence:
       break;
@@ -122,7 +125,6 @@ Execution::Outcome Execution::Evaluate(const Operation& operation, const Option&
       break;
   }
   outcome.order = OrderOf(outcome.order, operation.place);
-  return outcome;
 }
 
 const std::vector<Option>& Execution::OptionsOf(std::size_t thread, bool all) {
@@ -133,19 +135,15 @@ const std::vector<Option>& Execution::OptionsOf(std::size_t thread, bool all) {
       options_.push_back({});
       break;
     case EventKind::kChoice:
-      for (std::uint64_t alternative = 0; alternative < operation.operand; ++alternative) {
-        Option option;
-        option.alternative = alternative;
-        options_.push_back(option);
+      for (std::uint16_t alternative = 0; alternative < operation.operand; ++alternative) {
+        options_.push_back({.alternative = alternative});
       }
       break;
     case EventKind::kWrite: {
       const std::size_t first = graph_.FirstReadable(thread, operation.location);
       for (std::size_t after = graph_.Writes(operation.location).size() + 1; after-- > first;) {
         if (graph_.ReadModifyWriteOf(operation.location, after).IsInitial()) {
-          Option option;
-          option.after = after;
-          options_.push_back(option);
+          options_.push_back({.after = static_cast<std::uint16_t>(after)});
         }
       }
       break;
@@ -163,8 +161,13 @@ void Execution::AddReads(std::size_t thread, const Operation& operation, bool al
   const std::size_t first = graph_.FirstReadable(thread, operation.location);
   for (std::size_t index = writes.size() + 1; index-- > first;) {
     const EventId write = index == 0 ? EventId{} : writes[index - 1];
-    Option option{.reads_from = write, .after = index};
-    const Outcome outcome = Evaluate(operation, option);
+    Option option{.reads_from = write, .after = static_cast<std::uint16_t>(index)};
+    if (operation.kind == EventKind::kRead && operation.transform == nullptr) {
+      options_.push_back(option);  // whatever the value is
+      continue;
+    }
+    Label outcome;
+    Evaluate(operation, option, outcome);
     if (outcome.is_waiting && index != writes.size()) {
       continue;  // to wait with an old value says nothing that waiting with the newest one does not
     }
@@ -182,30 +185,30 @@ void Execution::AddReads(std::size_t thread, const Operation& operation, bool al
 
 bool Execution::MayFailSpuriously(std::size_t thread, const Option& option) const {
   const Operation& operation = machine_.PendingOf(thread);
-  return operation.may_fail_spuriously && spurious_failures_ < limits_.spurious_failures_max &&
-         Evaluate(operation, option).kind == EventKind::kReadModifyWrite;
+  if (!operation.may_fail_spuriously || spurious_failures_ >= limits_.spurious_failures_max) {
+    return false;
+  }
+  Label outcome;
+  Evaluate(operation, option, outcome);
+  return outcome.kind == EventKind::kReadModifyWrite;
 }
 
 bool Execution::Append(std::size_t thread, const Option& option, std::uint32_t stamp) {
   const Operation& operation = machine_.PendingOf(thread);
-  const Outcome outcome = Evaluate(operation, option);
-  Label event;
-  event.kind = outcome.kind;
-  event.order = outcome.order;
-  event.is_waiting = outcome.is_waiting;
+  const std::size_t executed = graph_.Size(thread);
+  Label& event = graph_.Extend(thread);
+  Evaluate(operation, option, event);
   event.is_spurious = option.fails_spuriously;
   event.location = operation.location;
   event.place = operation.place;
   event.reads_from = option.reads_from;
-  event.value_read = outcome.value_read;
-  event.value_written = outcome.value_written;
   event.stamp = stamp;
   if (event.kind == EventKind::kRead && !event.is_waiting) {
-    event.spins_since = NoteLook(thread, graph_.Size(thread), event);
+    event.spins_since = NoteLook(thread, executed, event);
     event.is_waiting = event.is_spinning = event.spins_since != 0;
   }
   spurious_failures_ += event.is_spurious ? 1 : 0;
-  graph_.Add(thread, event, option.after);
+  graph_.Link(thread, option.after);
   if (graph_.Size(thread) > limits_.events_of_a_thread_max) {
     machine_.Report(Verdict::kTooManySteps, "thread " + machine_.NameOfThread(thread) + " has more than " +
                                                 std::to_string(limits_.events_of_a_thread_max) +
@@ -230,15 +233,6 @@ void Execution::TakeBack(std::size_t thread) {
   graph_.Truncate(sizes);
   // Else the next try at this step would meet the look of this one and take it for an earlier round of a loop.
   std::erase_if(looks_[thread], [&](const Look& look) { return look.index >= sizes[thread]; });
-}
-
-void Execution::RunOn(std::size_t thread) {
-  const Event& event = graph_.At(graph_.LastOf(thread));
-  if (event.is_waiting) {
-    machine_.Wait(thread);
-  } else {
-    machine_.Complete(thread, {event.value_read, event.Writes()});
-  }
 }
 
 // A thread that reads what it read before, with nothing written in between and memory, stack and registers as they

@@ -17,9 +17,9 @@ namespace holdfast::explore {
 
 // One way for a pending operation to become an event.
 struct Option {
-  EventId reads_from;             // of reads
-  std::size_t after = 0;          // of plain stores: the place in the order of writes
-  std::uint64_t alternative = 0;  // of choices
+  EventId reads_from{};           // of reads
+  std::uint16_t after = 0;        // of plain stores: the place in the order of writes
+  std::uint16_t alternative = 0;  // of choices
   bool fails_spuriously = false;
   // Two read-modify-writes would read one write: only for searches that undo the other one.
   bool breaks_atomicity = false;
@@ -62,12 +62,28 @@ class Execution {
   // `all`, those that break atomicity too. Not yet judged by HasSequentialOrder.
   const std::vector<Option>& OptionsOf(std::size_t thread, bool all);
 
+  // The first of them, without a list. REQUIRES: the operation does not wait.
+  Option UsualOption(std::size_t thread) const {
+    const Operation& operation = machine_.PendingOf(thread);
+    Option option;
+    if (operation.kind != EventKind::kFence && operation.kind != EventKind::kChoice) {
+      const std::vector<EventId>& writes = graph_.Writes(operation.location);
+      option.after = static_cast<std::uint16_t>(writes.size());
+      if (operation.kind != EventKind::kWrite && !writes.empty()) {
+        option.reads_from = writes.back();
+      }
+    }
+    return option;
+  }
+
   // Whether the pending operation is a weak compare-exchange that would succeed with the option, and may yet fail.
   bool MayFailSpuriously(std::size_t thread, const Option& option) const;
 
   // Whether the thread would wait if it took the option.
   bool WouldWait(std::size_t thread, const Option& option) const {
-    return Evaluate(machine_.PendingOf(thread), option).is_waiting;
+    Label outcome;
+    Evaluate(machine_.PendingOf(thread), option, outcome);
+    return outcome.is_waiting;
   }
 
   // Adds the event. False if the graph is not consistent now: then nothing more can be done with this execution.
@@ -75,7 +91,14 @@ class Execution {
   bool Append(std::size_t thread, const Option& option, std::uint32_t stamp);
 
   // Lets the thread that Append was last called for run up to its next operation.
-  void RunOn(std::size_t thread);
+  void RunOn(std::size_t thread) {
+    const Event& event = graph_.At(graph_.LastOf(thread));
+    if (event.is_waiting) {
+      machine_.Wait(thread);
+    } else {
+      machine_.Complete(thread, {event.value_read, event.Writes()});
+    }
+  }
 
   // Takes back what Append did. REQUIRES: RunOn was not called.
   void TakeBack(std::size_t thread);
@@ -91,17 +114,8 @@ class Execution {
   }
 
  private:
-  // What an operation would be with an option. Smaller than an event: each option is looked at this way.
-  struct Outcome {
-    EventKind kind;
-    bool is_waiting = false;
-    std::memory_order order;
-    std::uint64_t value_read = 0;
-    std::uint64_t value_written = 0;
-  };
-
   std::memory_order OrderOf(std::memory_order order, const harness::SourcePlace& place) const;
-  Outcome Evaluate(const Operation& operation, const Option& option) const;
+  void Evaluate(const Operation& operation, const Option& option, Label& outcome) const;
   bool RestoreNext(std::size_t thread);
   bool IsTheSame(std::size_t thread, const Event& event) const;
   std::uint16_t NoteLook(std::size_t thread, std::size_t executed, const Label& label);

@@ -133,8 +133,7 @@ bool Exhaustive::Take(std::size_t thread, const Option& option, std::uint32_t st
 void Exhaustive::LookBack(std::size_t thread) {
   const Graph& graph = execution_.graph();
   const EventId write = graph.LastOf(thread);
-  const std::vector<EventId> accesses = graph.Accesses(graph.At(write).location);
-  for (const EventId access : accesses) {
+  for (const auto& [access, index] : graph.Accesses(graph.At(write).location)) {
     if (!(access == write) && graph.At(access).Reads() && !graph.At(write).causal.Includes(access)) {
       Revisit(access, write);
     }
@@ -162,11 +161,11 @@ bool Exhaustive::MayBeUndone(EventId id, const Clock& causes) const {
     return false;
   }
   const std::size_t index = event.Reads() ? graph.ModificationIndex(event.reads_from) : event.modification_index;
-  for (const EventId other : graph.Accesses(event.location)) {
-    if (other == id || !is_earlier(other)) {
+  for (const Access& access : graph.Accesses(event.location)) {
+    if (access.id == id || !is_earlier(access.id)) {
       continue;
     }
-    const Event& earlier = graph.At(other);
+    const Event& earlier = graph.At(access.id);
     if (earlier.Reads() && event.Writes() && earlier.reads_from == id) {
       return false;
     }
@@ -224,7 +223,7 @@ void Exhaustive::PostponeRevisit(EventId read, EventId write, const std::array<s
     }
     item->next_stamp = execution_.next_stamp();
     item->thread = read.thread;
-    item->option = {.reads_from = write, .after = after + 1};
+    item->option = {.reads_from = write, .after = static_cast<std::uint16_t>(after + 1)};
     item->stamp = execution_.graph().At(read).stamp;
     item->looks_back = true;
     items_.push_back(std::move(item));

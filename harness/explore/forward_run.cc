@@ -25,24 +25,22 @@ void ForwardRun::FindRunnable() {
   }
 }
 
-bool ForwardRun::CanGoOn(std::size_t thread) {
-  if (!execution_.IsRunnable(thread) || rests_until_[thread] == writes_) {
-    return false;
-  }
-  if (!execution_.machine().PendingOf(thread).waits) {
-    return true;
-  }
+bool ForwardRun::CanEndWait(std::size_t thread) {
   const std::vector<Option>& options = execution_.OptionsOf(thread, false);
   return std::any_of(options.begin(), options.end(),
                      [&](const Option& option) { return !execution_.WouldWait(thread, option); });
 }
 
-void ForwardRun::KeepThoseThatGoOn(std::size_t thread, const std::vector<Option>& options) {
-  options_ = options;
-  std::erase_if(options_, [&](const Option& option) { return execution_.WouldWait(thread, option); });
+// Those with which the thread goes on.
+void ForwardRun::ListOptions(std::size_t thread, bool without_usual) {
+  const std::vector<Option>& options = execution_.OptionsOf(thread, false);
+  options_.assign(options.begin() + (without_usual ? 1 : 0), options.end());
+  if (execution_.machine().PendingOf(thread).waits) {
+    std::erase_if(options_, [&](const Option& option) { return execution_.WouldWait(thread, option); });
+  }
 }
 
-// False if the option is taken back: it is inconsistent, or the thread would go round in a loop.
+// Adds the event. False if it is taken back: it is inconsistent, or the thread would go round in a loop.
 bool ForwardRun::Take(std::size_t thread, const Option& option, std::uint32_t stamp) {
   const bool is_consistent = execution_.Append(thread, option, stamp);
   if (execution_.finding()) {
@@ -54,7 +52,6 @@ bool ForwardRun::Take(std::size_t thread, const Option& option, std::uint32_t st
     return false;
   }
   writes_ += event.Writes() ? 1 : 0;
-  execution_.RunOn(thread);
   return true;
 }
 

@@ -23,7 +23,8 @@ class ForwardRun {
 
   // A chooser has
   //   std::size_t PickThread(std::span<const std::size_t> runnable)   one of these; the one that ran last comes first
-  //   std::size_t PickOption(std::size_t count)                       from 0, the usual one, to count - 1
+  //   bool PrefersUsual()                                             takes the usual option in this step, if it can be
+  //   std::size_t PickOption(std::size_t count)                       else: from 0, the usual one, to count - 1
   // The result is there until the next run.
   template <typename Chooser>
   void Run(Chooser& chooser) {
@@ -37,37 +38,46 @@ class ForwardRun {
       const std::size_t thread = chooser.PickThread(std::span(runnable_).first(runnable_count_));
       preemptions_ += thread != last_ && runnable_[0] == last_ ? 1 : 0;
       last_ = thread;
-      Step(thread, chooser);
+      // From here, not from further in: see Machine::Complete.
+      if (Step(thread, chooser)) {
+        execution_.RunOn(thread);
+      }
     }
   }
 
  private:
   void Begin();
   void FindRunnable();
-  bool CanGoOn(std::size_t thread);
-  void KeepThoseThatGoOn(std::size_t thread, const std::vector<Option>& options);
+  bool CanGoOn(std::size_t thread) {
+    return execution_.IsRunnable(thread) && rests_until_[thread] != writes_ &&
+           (!execution_.machine().PendingOf(thread).waits || CanEndWait(thread));
+  }
+  bool CanEndWait(std::size_t thread);
+  void ListOptions(std::size_t thread, bool without_usual);
   bool Take(std::size_t thread, const Option& option, std::uint32_t stamp);
   void EndWithWaits();
 
-  // Options of which it turns out that they lead to no execution of the memory model are taken back.
+  // Whether the thread has a new event and can run on. Options of which it turns out that they lead to no execution of
+  // the memory model are taken back.
   template <typename Chooser>
-  void Step(std::size_t thread, Chooser& chooser) {
-    const std::vector<Option>* options = &execution_.OptionsOf(thread, false);
-    if (execution_.machine().PendingOf(thread).waits) {
-      KeepThoseThatGoOn(thread, *options);
-      options = &options_;
-    }
+  bool Step(std::size_t thread, Chooser& chooser) {
     const std::uint32_t stamp = execution_.TakeStamp();
-    while (!options->empty()) {
-      const std::size_t pick = options->size() == 1 ? 0 : chooser.PickOption(options->size());
-      if (Take(thread, (*options)[pick], stamp)) {
-        return;
+    const bool prefers_usual = chooser.PrefersUsual();
+    // To list the options can cost more than to take one.
+    const bool tries_usual = prefers_usual && !execution_.machine().PendingOf(thread).waits;
+    if (tries_usual && Take(thread, execution_.UsualOption(thread), stamp)) {
+      return !execution_.finding();
+    }
+    ListOptions(thread, tries_usual);
+    while (!options_.empty()) {
+      const std::size_t pick = prefers_usual || options_.size() == 1 ? 0 : chooser.PickOption(options_.size());
+      if (Take(thread, options_[pick], stamp)) {
+        return !execution_.finding();
       }
-      options_ = *options;
       options_.erase(options_.begin() + static_cast<std::ptrdiff_t>(pick));
-      options = &options_;
     }
     rests_until_[thread] = writes_;
+    return false;
   }
 
   Execution execution_;

@@ -39,11 +39,9 @@ Graph::Location& Graph::LocationAt(std::uint16_t location) {
 std::size_t Graph::FirstReadable(std::size_t thread, std::uint16_t location) const {
   const Clock& known = HappensBefore(thread);
   std::size_t first = 0;
-  for (const EventId access : Accesses(location)) {
-    if (known.Includes(access)) {
-      const Event& event = At(access);
-      first = std::max(first, event.Writes() ? event.modification_index : ModificationIndex(event.reads_from));
-    }
+  for (const Access& access : Accesses(location)) {
+    // Without a branch, which nobody could foretell.
+    first = std::max<std::size_t>(first, known.Includes(access.id) ? access.modification_index : 0);
   }
   return first;
 }
@@ -59,18 +57,14 @@ EventId Graph::ReadModifyWriteOf(std::uint16_t location, std::size_t modificatio
   return {};
 }
 
-EventId Graph::Add(std::size_t thread, const Label& label, std::size_t after) {
+Label& Graph::Extend(std::size_t thread) {
   std::vector<Event>& events = threads_[thread];
-  const EventId id{static_cast<std::uint16_t>(thread), static_cast<std::uint16_t>(events.size() + 1)};
-  Event& event = events.emplace_back();
-  static_cast<Label&>(event) = label;
-  if (id.index > 1) {
-    const Event& previous = events[id.index - 2u];
-    event.happens_before = previous.happens_before;
-    event.causal = previous.causal;
-    event.pending = previous.pending;
-    event.release_fence = previous.release_fence;
-  }
+  return events.emplace_back(events.empty() ? nullptr : &events.back());
+}
+
+void Graph::Link(std::size_t thread, std::size_t after) {
+  const EventId id = LastOf(thread);
+  Event& event = At(id);
   event.happens_before.counts[thread] = event.causal.counts[thread] = id.index;
   // A read that waits has not happened yet: it orders nothing.
   if (event.is_waiting) {
@@ -96,28 +90,48 @@ EventId Graph::Add(std::size_t thread, const Label& label, std::size_t after) {
   }
   if (event.Writes()) {
     event.message.Join(HasRelease(event.order) ? event.happens_before : event.release_fence);
-    std::vector<EventId>& writes = LocationAt(event.location).writes;
-    event.modification_index = static_cast<std::uint16_t>(after + 1);
-    for (std::size_t later = after; later < writes.size(); ++later) {
-      ++At(writes[later]).modification_index;
-    }
-    writes.insert(writes.begin() + static_cast<std::ptrdiff_t>(after), id);
-  }
-  if (event.Reads() || event.Writes()) {
-    LocationAt(event.location).accesses.push_back(id);
+    InsertWrite(id, after);
+    LocationAt(event.location).accesses.push_back({id, event.modification_index});
+  } else if (event.Reads()) {
+    const auto index = static_cast<std::uint16_t>(ModificationIndex(event.reads_from));
+    LocationAt(event.location).accesses.push_back({id, index});
   }
   sequential_count_ += event.IsSequentiallyConsistent() && event.kind != EventKind::kChoice ? 1 : 0;
-  return id;
+}
+
+void Graph::InsertWrite(EventId write, std::size_t after) {
+  Event& event = At(write);
+  Location& location = LocationAt(event.location);
+  event.modification_index = static_cast<std::uint16_t>(after + 1);
+  if (after < location.writes.size()) {
+    for (std::size_t later = after; later < location.writes.size(); ++later) {
+      ++At(location.writes[later]).modification_index;
+    }
+    for (Access& access : location.accesses) {
+      access.modification_index += access.modification_index > after ? 1 : 0;
+    }
+  }
+  location.writes.insert(location.writes.begin() + static_cast<std::ptrdiff_t>(after), write);
+}
+
+// After writes of the location have gone.
+void Graph::Renumber(Location& location) {
+  for (std::size_t index = 0; index < location.writes.size(); ++index) {
+    At(location.writes[index]).modification_index = static_cast<std::uint16_t>(index + 1);
+  }
+  for (Access& access : location.accesses) {
+    const Event& event = At(access.id);
+    access.modification_index =
+        static_cast<std::uint16_t>(ModificationIndex(event.Writes() ? access.id : event.reads_from));
+  }
 }
 
 void Graph::Truncate(const std::array<std::size_t, kThreadsMax>& sizes) {
   const auto goes = [&sizes](EventId id) { return id.index > sizes[id.thread]; };
   for (Location& location : locations_) {
-    std::erase_if(location.accesses, goes);
+    std::erase_if(location.accesses, [&](const Access& access) { return goes(access.id); });
     if (std::erase_if(location.writes, goes) != 0) {
-      for (std::size_t index = 0; index < location.writes.size(); ++index) {
-        At(location.writes[index]).modification_index = static_cast<std::uint16_t>(index + 1);
-      }
+      Renumber(location);
     }
   }
   sequential_count_ = 0;

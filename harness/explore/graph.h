@@ -42,11 +42,29 @@ struct Label {
 };
 
 struct Event : Label {
+  Event() = default;
+
+  // Knows what the one before it in its thread knows; null for the first one.
+  explicit Event(const Event* previous) {
+    if (previous != nullptr) {
+      happens_before = previous->happens_before;
+      causal = previous->causal;
+      pending = previous->pending;
+      release_fence = previous->release_fence;
+    }
+  }
+
   Clock happens_before;  // what happens before the event, itself included
   Clock causal;          // program order and reads-from, itself included
   Clock message;         // of writes: what who acquires from it gets to know
   Clock pending;         // what an acquire fence would get to know
   Clock release_fence;   // what happened before the last release fence
+};
+
+// An event on a location.
+struct Access {
+  EventId id;
+  std::uint16_t modification_index;  // of the write that it is, or that it reads
 };
 
 // Copies are cheap enough to keep one for each alternative: a few flat arrays.
@@ -63,7 +81,7 @@ class Graph {
 
   // The writes of a location in their order, the initial one left out; and all its events.
   const std::vector<EventId>& Writes(std::uint16_t location) const { return LocationAt(location).writes; }
-  const std::vector<EventId>& Accesses(std::uint16_t location) const { return LocationAt(location).accesses; }
+  const std::vector<Access>& Accesses(std::uint16_t location) const { return LocationAt(location).accesses; }
 
   // The place of a write (or of the initial one, 0) in the order of its location.
   std::size_t ModificationIndex(EventId write) const { return write.IsInitial() ? 0 : At(write).modification_index; }
@@ -80,7 +98,14 @@ class Graph {
 
   // Adds an event at the end of a thread; a write goes into the order of its location right after the one of index
   // `after`.
-  EventId Add(std::size_t thread, const Label& label, std::size_t after);
+  void Add(std::size_t thread, const Label& label, std::size_t after) {
+    Extend(thread) = label;
+    Link(thread, after);
+  }
+
+  // The same in two steps, without a copy: between them the caller fills in the label.
+  Label& Extend(std::size_t thread);
+  void Link(std::size_t thread, std::size_t after);
 
   // Keeps so many events of each thread. REQUIRES: nothing kept reads from what goes.
   void Truncate(const std::array<std::size_t, kThreadsMax>& sizes);
@@ -94,7 +119,7 @@ class Graph {
  private:
   struct Location {
     std::vector<EventId> writes;
-    std::vector<EventId> accesses;
+    std::vector<Access> accesses;
   };
 
   static const Location kUntouched;
@@ -104,6 +129,8 @@ class Graph {
     return location < locations_.size() ? locations_[location] : kUntouched;
   }
   Location& LocationAt(std::uint16_t location);
+  void InsertWrite(EventId write, std::size_t after);
+  void Renumber(Location& location);
   bool AreOrdered(EventId before, EventId after) const;
   bool IsBeforeInSequentialBase(EventId before, EventId after) const;
   bool IsBeforeBetweenFences(EventId before, EventId after) const;

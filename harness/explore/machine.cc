@@ -62,7 +62,7 @@ Machine& Machine::Current() {
   return *current_machine;
 }
 
-Machine::Machine() {
+Machine::Machine() : arena_(Arena::Instance()) {
   if (current_machine != nullptr) {
     throw std::logic_error("explore: there is a machine in this process already");
   }
@@ -86,21 +86,20 @@ Machine::~Machine() {
 }
 
 void Machine::Begin(const Program& program, const Graph& graph) {
-  Arena& arena = Arena::Instance();
-  arena.Leave();
+  arena_.Leave();
   // Whatever the last execution left is forgotten, not destroyed: its threads may be in the middle of anything.
-  arena.Reset();
+  arena_.Reset();
   threads_ = nullptr;
   graph_ = &graph;
   finding_.reset();
   created_.fill(0);
   plain_accesses_ = 0;
   phase_ = Phase::kSetUp;
-  arena.Enter(kThreadsMax);
+  arena_.Enter(kThreadsMax);
   current_ = kThreadsMax;
   threads_ = new Threads;
   RunGuarded([&] { program.set_up(*threads_); }, "the set-up");
-  arena.Leave();
+  arena_.Leave();
   thread_count_ = finding_ ? 0 : threads_->threads().size();
   if (thread_count_ > kThreadsMax) {
     Report(Verdict::kTooManyThreads, "the program has " + std::to_string(thread_count_) + " threads; at most " +
@@ -115,10 +114,10 @@ void Machine::Begin(const Program& program, const Graph& graph) {
     names_[thread] = threads_->threads()[thread].name;
     fiber.context = context::make_fcontext(fiber.stack + kStackSizeBytes, kStackSizeBytes, &FiberEntry::Run);
     FiberEntry entry{this, thread};
-    arena.Enter(thread);
+    arena_.Enter(thread);
     current_ = thread;
     fiber.context = context::jump_fcontext(fiber.context, &entry).fctx;
-    arena.Leave();
+    arena_.Leave();
   }
 }
 
@@ -136,25 +135,7 @@ void Machine::RunBody(std::size_t thread) {
   Fail(Verdict::kUncaughtException, "a thread ended with an exception: " + what);
 }
 
-void Machine::Resume(std::size_t thread) {
-  Fiber& fiber = fibers_[thread];
-  Arena::Instance().Enter(thread);
-  current_ = thread;
-  fiber.context = context::jump_fcontext(fiber.context, nullptr).fctx;
-  Arena::Instance().Leave();
-}
-
 void Machine::SwitchToDriver() { driver_context_ = context::jump_fcontext(driver_context_, nullptr).fctx; }
-
-void Machine::Complete(std::size_t thread, const OperationResult& result) {
-  Fiber& fiber = fibers_[thread];
-  fiber.result = result;
-  ++fiber.executed;
-  CheckAtomicAccess(thread);
-  if (!finding_) {
-    Resume(thread);
-  }
-}
 
 // Only now, and not when the thread asked: another may have destroyed the location in between.
 void Machine::CheckAtomicAccess(std::size_t thread) {
@@ -182,7 +163,6 @@ void Machine::Wait(std::size_t thread) {
 void Machine::RunChecks() {
   phase_ = Phase::kChecks;
   current_ = kThreadsMax;
-  Arena& arena = Arena::Instance();
   if (threads_->threads().size() != thread_count_) {
     Report(Verdict::kMisuse, "a thread was added by another thread, and never ran: threads are added by the set-up");
   }
@@ -190,7 +170,7 @@ void Machine::RunChecks() {
   for (std::size_t thread = 0; thread < thread_count_; ++thread) {
     is_everything_over = is_everything_over && fibers_[thread].state == ThreadState::kEnded;
   }
-  arena.Enter(kThreadsMax);
+  arena_.Enter(kThreadsMax);
   for (const std::function<void()>& check : threads_->checks()) {
     if (finding_) {
       break;
@@ -201,12 +181,12 @@ void Machine::RunChecks() {
   if (!finding_ && is_everything_over) {
     delete threads_;
     threads_ = nullptr;
-    arena.Leave();
-    if (!finding_ && arena.live_count() != 0) {
-      Report(Verdict::kLeak, std::to_string(arena.live_count()) + " allocations were not freed");
+    arena_.Leave();
+    if (!finding_ && arena_.live_count() != 0) {
+      Report(Verdict::kLeak, std::to_string(arena_.live_count()) + " allocations were not freed");
     }
   }
-  arena.Leave();
+  arena_.Leave();
 }
 
 void Machine::Report(Verdict verdict, std::string text) {
@@ -261,7 +241,7 @@ std::uint64_t Machine::HashOfState(std::size_t thread) const {
   const Fiber& fiber = fibers_[thread];
   // A fiber's context is where its registers lie, at the top of its stack.
   add(static_cast<const std::byte*>(fiber.context), fiber.stack + kStackSizeBytes);
-  Arena::Instance().ForEachRegion(add);
+  arena_.ForEachRegion(add);
   return hash;
 }
 
@@ -363,7 +343,7 @@ Machine::Location& Machine::RequireUsable(std::uint16_t number, harness::SourceP
 void Machine::DestroyLocation(std::uint16_t number, harness::SourcePlace place) {
   Location& location = RequireUsable(number, place, "the destruction of");
   if (phase_ == Phase::kThreads) {
-    for (const EventId access : graph_->Accesses(number)) {
+    for (const auto& [access, index] : graph_->Accesses(number)) {
       const bool was_executed = access.index <= fibers_[access.thread].executed;
       const Epoch epoch{access.thread, static_cast<std::uint16_t>(access.index - 1)};
       if (was_executed && !HappenedBefore(epoch)) {

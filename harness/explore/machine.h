@@ -5,11 +5,13 @@
 
 #include <array>
 #include <atomic>
+#include <boost/context/detail/fcontext.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "harness/explore/arena.h"
 #include "harness/explore/clock.h"
 #include "harness/explore/graph.h"
 #include "harness/explore/program.h"
@@ -74,7 +76,17 @@ class Machine {
   std::size_t Executed(std::size_t thread) const { return fibers_[thread].executed; }
 
   // The thread's pending operation became its next event in the graph: runs it up to the one after.
-  void Complete(std::size_t thread, const OperationResult& result);
+  // In the header: each function that has to return to whoever drives is one more return that the processor guesses
+  // wrong, since there was a switch in between.
+  void Complete(std::size_t thread, OperationResult result) {
+    Fiber& fiber = fibers_[thread];
+    fiber.result = result;
+    ++fiber.executed;
+    CheckAtomicAccess(thread);
+    if (!finding_) {
+      Resume(thread);
+    }
+  }
 
   // The pending operation waits, and does so for good in this execution.
   void Wait(std::size_t thread);
@@ -148,7 +160,13 @@ class Machine {
     harness::SourcePlace read_place{"", 0};
   };
 
-  void Resume(std::size_t thread);
+  void Resume(std::size_t thread) {
+    Fiber& fiber = fibers_[thread];
+    arena_.Enter(thread);
+    current_ = thread;
+    fiber.context = boost::context::detail::jump_fcontext(fiber.context, nullptr).fctx;
+    arena_.Leave();
+  }
   void SwitchToDriver();
   void RunBody(std::size_t thread);
   template <typename Function>
@@ -163,6 +181,7 @@ class Machine {
 
   friend struct FiberEntry;
 
+  Arena& arena_;
   const Graph* graph_ = nullptr;
   Threads* threads_ = nullptr;  // in the arena, and gone with it
   std::size_t thread_count_ = 0;

@@ -30,7 +30,8 @@ class RandomSearch {
   std::size_t PickThread(std::span<const std::size_t> runnable);
 
   // The newest value half of the time: what goes wrong with it must not be crowded out by what goes wrong with others.
-  std::size_t PickOption(std::size_t count) { return random_.Below(2) == 0 ? 0 : random_.Below(count); }
+  bool PrefersUsual() { return random_.Below(2) == 0; }
+  std::size_t PickOption(std::size_t count) { return random_.Below(count); }
 
  private:
   void BeginPicking();
