@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from reports.commented_json import refuse_constant, unique_object
+from reports.commented_json import STRICT
 from reports.fingerprint import fingerprint
 from reports.record import SCHEMA, SUMMARY_WORDS, Case, Record, summarize
 from reports.structure import StructureError, Structures
@@ -36,8 +36,8 @@ def read_report(data: bytes) -> Record:
 
 @contextlib.contextmanager
 def _without_collector() -> Iterator[None]:
-    """Nothing here makes a cycle, and to look for some among the millions of objects of a large report takes longer than
-    all the rest.
+    """Nothing here makes a cycle, and to look for one among the millions of objects of a large report takes longer
+    than all the rest.
     """
     was_enabled = gc.isenabled()
     gc.disable()
@@ -50,7 +50,7 @@ def _without_collector() -> Iterator[None]:
 
 def _read(data: bytes) -> Record:
     try:
-        document = json.loads(data, object_pairs_hook=unique_object, parse_constant=refuse_constant)
+        document = json.loads(data, **STRICT)
     except (ValueError, RecursionError) as problem:
         cut_off = ", so it was cut off or is no report" if isinstance(problem, json.JSONDecodeError) else ""
         raise ReportError(f"it is no JSON{cut_off}: {problem}") from None
