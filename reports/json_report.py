@@ -71,7 +71,7 @@ def case_document(case: Case) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Dictionaries and lists instead of dataclasses and tuples; as dataclasses.asdict, which takes five times as long."""
+    """Dictionaries and lists instead of dataclasses and tuples; like dataclasses.asdict, and five times as fast."""
     kind = type(value)
     if kind in _ATOMS:
         return value

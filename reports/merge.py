@@ -181,7 +181,5 @@ def _fuzz(parts: Sequence[Fuzz]) -> Fuzz | None:
         sequences=sum(one.sequences for one in parts),
         core_seconds=seconds,
         operations_per_core_second=round(operations / seconds, 3) if seconds else 0.0,
-        shrunk=tuple(
-            sorted((shrunk for one in parts for shrunk in one.shrunk), key=lambda one: (one.fingerprint, one.file))
-        ),
+        shrunk=tuple(sorted(shrunk, key=lambda one: (one.fingerprint, one.file))),
     )

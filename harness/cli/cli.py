@@ -14,6 +14,7 @@ from harness.cli import (
     gate_command,
     list_command,
     options,
+    report_command,
     run_command,
     selftest,
     sweep_command,
@@ -98,6 +99,8 @@ def _run_command(
         return doctor.run(invocation, environment, console.out)
     if invocation.command == "gate":
         return gate_command.run(invocation, environment, console)
+    if invocation.command == "report":
+        return report_command.run(invocation, environment, console)
     if invocation.command == "explore":
         return explore_command.run(invocation, environment, bazel, console)
     session = open_session(invocation, environment, bazel, console)

@@ -1,4 +1,4 @@
-"""Reads the reports and policies that a command line names. What cannot be used is a usage error: a sentence, exit 2."""
+"""Reads the reports and policies that a command line names. What cannot be used is a usage error."""
 
 from __future__ import annotations
 
