@@ -1,4 +1,4 @@
-"""What changed from one record to another: findings by their fingerprints, cases by scenario, variant, run and point."""
+"""What changed from one record to another: findings by fingerprint, cases by scenario, variant, run and point."""
 
 from __future__ import annotations
 

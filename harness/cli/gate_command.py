@@ -24,10 +24,10 @@ _MOST_PROBLEMS = 20  # of a rule that are told
 
 def run(invocation: Invocation, environment: Mapping[str, str], console: Console) -> ExitCode:
     """Judges and prints. Raises UsageError for whatever cannot be judged."""
-    policy = _policy(invocation["--policy"])
     if not invocation.positionals:
         raise UsageError("holdfast gate needs a report: holdfast gate REPORT ... --policy=FILE")
     _refuse_one_input_twice(invocation)
+    policy = _policy(invocation["--policy"])
     record = read_merged(invocation.positionals)
     baseline = invocation["--baseline"]
     evidence = Evidence(

@@ -72,8 +72,8 @@ def _why(runs: list[Case]) -> str:
 
 RULE = Rule(
     "all-scenarios-ran",
-    "each variant of the scenarios named has a case that passed or failed: what is missing, skipped, inconclusive or an "
-    "error did not run",
+    "each variant of the scenarios named has a case that passed or failed: what is missing, skipped, inconclusive or "
+    "an error did not run",
     AllScenariosRan,
     judge,
     looks_at_baseline=lambda parameters: parameters.baseline,

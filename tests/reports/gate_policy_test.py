@@ -1,7 +1,7 @@
-"""Policies: what is read and what is refused, and that schema, documentation and examples agree with the table of rules.
+"""Policies: what is read and what is refused, and that schema, guide and examples agree with the table of rules.
 
-After a wanted change, `python3 tests/reports/gate_policy_test.py --update` from the root of the tree rewrites the schema
-and the rules in docs/gate.md; the difference is then part of the change.
+After a wanted change, `python3 tests/reports/gate_policy_test.py --update` from the root of the tree rewrites the
+schema and the rules in docs/gate.md; the difference is then part of the change.
 """
 
 from __future__ import annotations
@@ -124,7 +124,9 @@ class PolicyTest(unittest.TestCase):
 
     def test_a_limit_that_could_never_act_is_no_number(self) -> None:
         for number in ("1e999", "NaN", "9" * 400):
-            text = f'{{"version": 1, "rules": {{"duration-limits": {{"limits": [{{"most": {number}, "noise-ms": 1}}]}}}}}}'
+            text = (
+                f'{{"version": 1, "rules": {{"duration-limits": {{"limits": [{{"most": {number}, "noise-ms": 1}}]}}}}}}'
+            )
             self.refused(text.encode())
 
 

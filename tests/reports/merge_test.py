@@ -1,4 +1,4 @@
-"""Merging shards: everything is kept, in an order that does not depend on theirs, and what was never one run is refused."""
+"""Merging shards: everything is kept, in an order that is not theirs, and what was never one run is refused."""
 
 from __future__ import annotations
 
@@ -115,14 +115,16 @@ class MergeTest(unittest.TestCase):
         merged = merge(
             [
                 shard(operations=(operation("s.b", points=3, not_after_reasons={"why": ("cuB",)}), operation("s.c"))),
-                shard(operations=(operation("s.b", sites=("cuA",), not_after_reasons={"why": ("cuA",)}), operation("s.a"))),
+                shard(
+                    operations=(operation("s.b", sites=("cuA",), not_after_reasons={"why": ("cuA",)}), operation("s.a"))
+                ),
             ]
         )
         self.assertEqual(["s.a", "s.b", "s.c"], [one.scenario for one in merged.operations])
         self.assertEqual(
             operation(
                 "s.b",
-                **{name: 2 for name in ("before", "after", "transient", "persistent", "alloc", "double", "runs", "failed")},
+                **dict.fromkeys(("before", "after", "transient", "persistent", "alloc", "double", "runs", "failed"), 2),
                 points=4,
                 not_after=2,
                 sites=("cuA", "cuB"),
