@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import io
 import json
 import typing
 from collections.abc import Iterable
@@ -18,7 +19,9 @@ from reports.record import SCHEMA, Case, Record, summarize
 
 def render(record: Record) -> bytes:
     """The record as JSON, pure ASCII, with a summary of its cases."""
-    return "".join(_pieces(record)).encode("ascii")
+    content = io.BytesIO()
+    content.writelines(piece.encode("ascii") for piece in _pieces(record))
+    return content.getvalue()
 
 
 def _pieces(record: Record) -> Iterable[str]:

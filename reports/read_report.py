@@ -31,7 +31,9 @@ def read_report(data: bytes) -> Record:
     if not data.strip():
         raise ReportError("it is empty")
     with _without_collector():
-        return _read(data)
+        document = _parse(data)
+        del data
+        return _record(document)
 
 
 @contextlib.contextmanager
@@ -48,7 +50,7 @@ def _without_collector() -> Iterator[None]:
             gc.enable()
 
 
-def _read(data: bytes) -> Record:
+def _parse(data: bytes) -> dict[str, Any]:
     try:
         document = json.loads(data, **STRICT)
     except (ValueError, RecursionError) as problem:
@@ -58,7 +60,7 @@ def _read(data: bytes) -> Record:
         raise ReportError("it is no report: it names no schema")
     if document.pop("schema") != SCHEMA:
         raise ReportError(f"it is of another version: this command reads {SCHEMA}")
-    return _record(document)
+    return document
 
 
 def _record(document: dict[str, Any]) -> Record:
@@ -84,6 +86,7 @@ def _record(document: dict[str, Any]) -> Record:
 def _read_case(value: Any) -> Case:
     told = _take_fingerprints(value)
     case: Case = _READ_PLAIN_CASE(value)
+    value.clear()  # so that a large report is not there twice, as it was written and as a record
     if case.verdict not in SUMMARY_WORDS:
         raise StructureError(f"is none of {', '.join(SUMMARY_WORDS)}").inside("verdict")
     if (case.verdict == "failed") != bool(case.findings):

@@ -1,4 +1,4 @@
-"""What reports and policies are read with: strict JSON, structures with a pointer to what is wrong, text that is visible."""
+"""What reports and policies are read with: strict JSON, structures with a pointer to what is wrong, visible text."""
 
 from __future__ import annotations
 
