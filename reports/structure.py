@@ -205,7 +205,7 @@ def _bounded(reader: Reader, bounds: Mapping[str, Any]) -> Reader:
             raise StructureError(f"is none of {', '.join(bounds['words'])}")
         if "minimum" in bounds and result is not None and result < bounds["minimum"]:
             raise StructureError(f"is {result} and must be at least {bounds['minimum']}")
-        if len(result) < bounds["least"] if "least" in bounds else False:
+        if "least" in bounds and len(result) < bounds["least"]:
             raise StructureError("is empty")
         return result
 

@@ -53,4 +53,4 @@ def _number(value: str | float | None) -> str:
 
 
 def _duration(change: Change) -> str:
-    return f"{visible(change.case)}: {change.old:.0f} ms -> {change.new:.0f} ms"
+    return f"{visible(change.case)}: {float(change.old or 0):.0f} ms -> {float(change.new or 0):.0f} ms"

@@ -107,6 +107,15 @@ def _durations(runs: Sequence[Case]) -> dict[str, list[float]]:
     return {"duration": [case.duration_ms for case in runs]} if runs else {}
 
 
+@dataclasses.dataclass(frozen=True)
+class _Pair:
+    """A number of a case, from those runs of the report and of the baseline that passed."""
+
+    label: str
+    mine: list[float]
+    theirs: list[float]
+
+
 def _judge(bounds: Sequence[_Bound], runs: int, not_judged: str, evidence: Evidence) -> Opinion:
     assert evidence.baseline is not None
     now, before = _passed(evidence.record), _passed(evidence.baseline)
@@ -114,35 +123,43 @@ def _judge(bounds: Sequence[_Bound], runs: int, not_judged: str, evidence: Evide
     open_ones: list[str] = []
     judged = 0
     for bound in bounds:
-        found = False
-        for name in sorted(now.keys() | before.keys()):
-            if not matches_glob(bound.case, *name):
-                continue
-            new, old = bound.values(now.get(name, [])), bound.values(before.get(name, []))
-            for number in sorted(new.keys() | old.keys()):
-                found = True
-                label = f"{number} of {'/'.join(name)}"
-                mine, theirs = new.get(number, []), old.get(number, [])
-                if min(len(mine), len(theirs)) < runs:
-                    counts = f"{len(mine)} runs in the report and {len(theirs)} in the baseline, {runs} are needed"
-                    open_ones.append(f"not judged: {label}: {counts}")
-                    continue
-                judged += 1
-                problems += _broken(bound, label, statistics.median(mine), statistics.median(theirs))
-        if not found:
+        pairs = _pairs(bound, now, before)
+        if not pairs:
             problems.append(f"{bound.title} of {bound.case}: no run that passed has this, here or in the baseline")
+        for pair in pairs:
+            if min(len(pair.mine), len(pair.theirs)) < runs:
+                counts = f"{len(pair.mine)} runs in the report and {len(pair.theirs)} in the baseline"
+                open_ones.append(f"not judged: {pair.label}: {counts}, {runs} are needed")
+            else:
+                judged += 1
+                problems += _broken(bound, pair)
     if not_judged == "fail":
         problems, open_ones = problems + open_ones, []
     return Opinion(tuple(problems), f"{judged} medians are within their limits", tuple(open_ones))
 
 
-def _passed(record: Record) -> dict[tuple[str, str], list[Case]]:
+_Runs = dict[tuple[str, str], list[Case]]
+
+
+def _pairs(bound: _Bound, now: _Runs, before: _Runs) -> list[_Pair]:
+    """What a limit is about: all cases that it names, of either side."""
+    pairs = []
+    for name in sorted(now.keys() | before.keys()):
+        if matches_glob(bound.case, *name):
+            new, old = bound.values(now.get(name, [])), bound.values(before.get(name, []))
+            for number in sorted(new.keys() | old.keys()):
+                pairs.append(_Pair(f"{number} of {'/'.join(name)}", new.get(number, []), old.get(number, [])))
+    return pairs
+
+
+def _passed(record: Record) -> _Runs:
     return {name: [case for case in runs if case.verdict == "passed"] for name, runs in by_name(record).items()}
 
 
-def _broken(bound: _Bound, label: str, new: float, old: float) -> list[str]:
+def _broken(bound: _Bound, pair: _Pair) -> list[str]:
+    new, old = statistics.median(pair.mine), statistics.median(pair.theirs)
     far = abs(new - old) > bound.noise
-    said = f"{label}: the median is {new:g}{bound.unit}, the baseline's {old:g}{bound.unit}"
+    said = f"{pair.label}: the median is {new:g}{bound.unit}, the baseline's {old:g}{bound.unit}"
     if far and bound.most is not None and new > bound.most * old:
         return [f"{said}, and {bound.most:g} times that is the most"]
     if far and bound.least is not None and new < bound.least * old:
