@@ -11,8 +11,10 @@ from harness.cli import (
     doctor,
     explore_command,
     fuzz_command,
+    gate_command,
     list_command,
     options,
+    report_command,
     run_command,
     selftest,
     sweep_command,
@@ -95,6 +97,10 @@ def _run_command(
         return list_command.run(invocation, environment, console.out)
     if invocation.command == "doctor":
         return doctor.run(invocation, environment, console.out)
+    if invocation.command == "gate":
+        return gate_command.run(invocation, environment, console)
+    if invocation.command == "report":
+        return report_command.run(invocation, environment, console)
     if invocation.command == "explore":
         return explore_command.run(invocation, environment, bazel, console)
     session = open_session(invocation, environment, bazel, console)

@@ -22,15 +22,27 @@ SELECTING = ("run", "sweep", "list", "selftest")
 
 
 @dataclasses.dataclass(frozen=True)
-class Command:
+class Verb:
+    """What a command with several things to do is told to do, by the first word that is no option."""
+
     name: str
     positional: str
     summary: str
 
 
 @dataclasses.dataclass(frozen=True)
+class Command:
+    name: str
+    positional: str
+    summary: str
+    verbs: tuple[Verb, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
 class Option:
-    """One option. Without a metavar it is a flag; with `variable` that environment variable is its default."""
+    """One option. Without a metavar it is a flag; with `variable` that environment variable is its default. With
+    `verbs` it is for those of its command only.
+    """
 
     name: str
     commands: tuple[str, ...]
@@ -40,6 +52,7 @@ class Option:
     default: Any = None
     repeats: bool = False
     variable: str = ""
+    verbs: tuple[str, ...] = ()
 
     @property
     def is_flag(self) -> bool:
@@ -67,6 +80,18 @@ COMMANDS = (
     Command("explore", "[PROGRAM-GLOB ...]", "interleavings of the lock-free code under the C++11 memory model"),
     Command("fuzz", "", "random sequences of operations with faults against the reference model, shrunk on failure"),
     Command("selftest", "[BUG-GLOB ...]", "every seeded bug against the scenarios that claim it"),
+    Command("gate", "REPORT ...", "whether reports meet a policy; several are the shards of one run"),
+    Command(
+        "report",
+        "VERB ...",
+        "convert, merge, compare and show reports",
+        (
+            Verb("convert", "REPORT", "write a report in other formats"),
+            Verb("merge", "REPORT ...", "make one report of the shards of a run"),
+            Verb("diff", "OLD NEW", "what is new, gone and changed; exit code 1 if anything is"),
+            Verb("show", "REPORT [CASE-GLOB]", "cases in the terminal, with all that the report has of them"),
+        ),
+    ),
     Command("doctor", "", "what this machine has, and what each missing thing switches off"),
 )
 
@@ -231,13 +256,46 @@ OPTIONS = (
         "write a report: " + ", ".join(values.WRITTEN_FORMATS) + "; - is the standard output",
         repeats=True,
     ),
+    Option(
+        "--report",
+        ("report",),
+        "FORMAT:PATH",
+        values.parse_report,
+        "where to write it: " + ", ".join(values.WRITTEN_FORMATS) + "; - is the standard output",
+        repeats=True,
+        verbs=("convert", "merge"),
+    ),
+    Option("--policy", ("gate",), "FILE", values.parse_text, "the rules that the report has to meet (docs/gate.md)"),
+    Option(
+        "--baseline",
+        ("gate",),
+        "REPORT",
+        values.parse_text,
+        "the report of an earlier run, for the rules that compare with one",
+    ),
+    Option(
+        "--baseline",
+        ("report",),
+        "REPORT",
+        values.parse_text,
+        "the report of an earlier run, for the formats that compare with one",
+        verbs=("convert",),
+    ),
+    Option(
+        "--canary",
+        ("gate",),
+        "REPORT",
+        values.parse_text,
+        "the report of a run that had to fail, for the rule canary-failed",
+        repeats=True,
+    ),
     _flag("--list", ("run",), "print the names of the selected cases and run none"),
     _flag("--list", ("explore",), "print the names of the selected programs and explore none"),
     _flag("--coverage", ("list",), "each behaviour, and the scenarios and tests that cover it"),
     _flag("--json", ("list", "doctor"), "print JSON"),
     Option(
         "--color",
-        (*SELECTING, "explore", "fuzz", "doctor"),
+        (*SELECTING, "explore", "fuzz", "gate", "report", "doctor"),
         "auto|yes|no",
         values.parse_color,
         "colour of the tables",
@@ -266,6 +324,7 @@ class Invocation:
     positionals: tuple[str, ...]
     values: Mapping[str, Any]
     sources: Mapping[str, str]
+    verb: str = ""
 
     def __getitem__(self, option: str) -> Any:
         return self.values[option]
@@ -299,7 +358,24 @@ def parse(command: str, arguments: Sequence[str], environment: Mapping[str, str]
     _refuse_reports_in_one_place(given.get("--report", []))
     if positionals and not _command(command).positional:
         raise UsageError(f"holdfast {command} takes no argument, and {positionals[0]!r} is one")
-    return _resolve(command, table, given, tuple(positionals), environment)
+    verb = _take_verb(_command(command), positionals)
+    for name in given:
+        if table[name].verbs and verb not in table[name].verbs:
+            owners = ", ".join(f"{command} {owner}" for owner in table[name].verbs)
+            raise UsageError(f"holdfast {command} {verb} has no option {name}; it belongs to {owners}")
+    return dataclasses.replace(_resolve(command, table, given, tuple(positionals), environment), verb=verb)
+
+
+def _take_verb(command: Command, positionals: list[str]) -> str:
+    """The first word of those, if the command has verbs."""
+    if not command.verbs:
+        return ""
+    names = [verb.name for verb in command.verbs]
+    if not positionals:
+        raise UsageError(f"holdfast {command.name} needs a verb: {', '.join(names)}")
+    if positionals[0] not in names:
+        raise UsageError(f"holdfast {command.name} has no verb {positionals[0]!r}{nearest(positionals[0], names)}")
+    return positionals.pop(0)
 
 
 def _take(command: str, table: Mapping[str, Option], word: str, rest: list[str]) -> tuple[Option, str]:
@@ -381,9 +457,14 @@ def command_help(name: str) -> str:
     """The help of one command."""
     command = _command(name)
     lines = [f"usage: holdfast {name} [OPTIONS] {command.positional}".rstrip(), "", f"  {command.summary}", ""]
+    for verb in command.verbs:
+        lines.append(f"  {f'{verb.name} {verb.positional}':<32} {verb.summary}")
+    lines += [""] if command.verbs else []
     for option in options_of(name):
         head = option.name if option.is_flag else f"{option.name}={option.metavar}"
         notes = [option.help]
+        if option.verbs:
+            notes.append(f"of {', '.join(option.verbs)}")
         if option.repeats:
             notes.append("repeatable")
         if option.default not in (None, False):
@@ -402,7 +483,7 @@ def general_help() -> str:
         "",
         "holdfast COMMAND --help tells a command's options; --version prints the version.",
         "",
-        "Exit codes: 0 all met, 1 finding, 2 usage or a plan that does not load, 3 the harness itself failed,",
-        "4 nothing ran, 5 inconclusive, 130 and 143 interrupted after writing what there is.",
+        "Exit codes: 0 all met, 1 finding or gate failed, 2 usage or a plan that does not load, 3 the harness itself",
+        "failed, 4 nothing ran, 5 inconclusive, 130 and 143 interrupted after writing what there is.",
     ]
     return "\n".join(lines) + "\n"

@@ -19,14 +19,18 @@ _INTERVAL_SECONDS = 1.0
 # A report grows with the run. Between two writings passes at least so many times as long as one takes.
 _REST = 20
 
-_RENDERERS: dict[str, Callable[[Record], bytes]] = {"json": json_report.render, "junit": junit_report.render}
+_RENDERERS: dict[str, Callable[..., bytes]] = {"json": json_report.render, "junit": junit_report.render}
+
+# Those that can show a run beside an earlier one. They take it as `baseline`, which may be None.
+COMPARING = ("html",)
 
 
 class ReportFiles:
     """The reports of one run."""
 
-    def __init__(self, targets: Sequence[ReportTarget]) -> None:
+    def __init__(self, targets: Sequence[ReportTarget], baseline: Record | None = None) -> None:
         self._targets = targets
+        self._baseline = baseline
         self._last = 0.0
         self._write_seconds = 0.0
 
@@ -43,7 +47,7 @@ class ReportFiles:
         """Writes every report; the standard output, devices and pipes get the final one only. Raises HarnessError."""
         began = time.monotonic()
         for target in self._targets:
-            content = _RENDERERS[target.format](record)
+            content = self._render(target.format, record)
             if target.path == STANDARD_OUTPUT:
                 if final:
                     sys.stdout.buffer.write(content)
@@ -54,6 +58,11 @@ class ReportFiles:
                 _write_through(Path(target.path), content)
         self._last = time.monotonic()
         self._write_seconds = self._last - began
+
+    def _render(self, name: str, record: Record) -> bytes:
+        if name in COMPARING:
+            return _RENDERERS[name](record, baseline=self._baseline)
+        return _RENDERERS[name](record)
 
 
 def _is_special(path: Path) -> bool:

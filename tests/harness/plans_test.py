@@ -13,6 +13,7 @@ sys.path.insert(0, str(TREE))
 
 from harness.cli.plans import PlanBuilder
 from harness.cli.problems import HarnessError, UsageError
+from reports.gate.policy import read_policy
 
 TOOL = TREE / "fault" / "plan" / "holdfast_plan"
 HOST_NODE = "cuGraphAddHostNode:nth=1,return=CUDA_ERROR_OUT_OF_MEMORY"
@@ -41,6 +42,11 @@ class PlansTest(unittest.TestCase):
         self.assertEqual("alloc", rules[rules[2]["do"]["hold"]["rule"]]["site"])
         self.assertEqual("destructor", rules[rules[4]["do"]["hold"]["rule"]]["site"])
         self.assertEqual((3, HOST_NODE, own), (plan.of_user, plan.labels[0], plan.labels[3:]))
+
+    def test_the_example_policies_state_the_digest_of_no_plan(self) -> None:
+        digest = PlanBuilder(TOOL, None, []).user.digest
+        for name in ("pull-request.json", "nightly.json"):
+            self.assertEqual(digest, read_policy((TREE / "docs" / "policies" / name).read_bytes()).plan)
 
     def test_the_seed_of_the_case_is_in_the_text_and_not_in_the_digest(self) -> None:
         builder = PlanBuilder(TOOL, self.plan_file(seed="0x2a"), [HOST_NODE])

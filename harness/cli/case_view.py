@@ -1,0 +1,93 @@
+"""Everything that a report has of one case, as lines for a terminal. What a report says is shown, never obeyed: control
+characters in it are visible.
+"""
+
+from __future__ import annotations
+
+from harness.cli.table import Paint, columns
+from reports.compare import label_of
+from reports.fingerprint import fingerprint
+from reports.record import Case, Fault, Finding, Moment, Record, Timeline
+from reports.visible import visible, visible_lines
+
+
+def head_lines(record: Record) -> list[str]:
+    """What concerns all cases."""
+    built = f", built with {' and '.join(record.subject.sanitizers)} sanitizer" if record.subject.sanitizers else ""
+    device = f", {record.device}" if record.device else ""
+    lines = [
+        f"holdfast {record.version} {record.command}, seed {record.seed}, {record.started}",
+        f"plan: digest {record.plan_digest or 'none'}",
+        f"subject: {record.subject.program}, build {record.subject.build_id}{built}",
+        f"driver: {record.driver}{device}",
+    ]
+    ended = f"exit code {record.exit_code}" if record.exit_code is not None else "the run never came to its end"
+    lines.append(f"ended: {ended}" + (f", interrupted by {record.interrupted}" if record.interrupted else ""))
+    return [visible(line) for line in (*lines, *(f"note: {note}" for note in record.notes))]
+
+
+def case_lines(case: Case, paint: Paint) -> list[str]:
+    """The case: verdict, reason, findings, faults, counters, timeline, output."""
+    lines = [f"{paint.verdict(case.verdict, case.verdict)} {paint('bold', visible(label_of(case)))}"]
+    lines += [f"  {visible(case.reason)}"] if case.reason else []
+    facts = [f"{case.duration_ms:.0f} ms", f"{case.peak_rss_mb:.0f} MB", f"seed {case.seed}"]
+    facts += [f"plan {case.plan_digest}"] if case.plan_digest else []
+    facts += [f"{case.file}:{case.line}"] if case.file else []
+    facts += [case.interpreter] if case.interpreter else []
+    lines.append(f"  {visible(', '.join(facts))}")
+    for title, text in (("replay", case.replay), ("schedule", case.schedule), ("artifacts", case.artifacts)):
+        lines += [f"  {title}: {visible(text)}"] if text else []
+    for finding in case.findings:
+        lines += _finding(case, finding, paint)
+    lines += _faults(case)
+    if case.counters:
+        width = max(len(visible(name)) for name in case.counters)
+        lines += ["  counters:", *(f"    {visible(name):<{width}}  {value}" for name, value in case.counters.items())]
+    lines += [f"  the model driver lacks: {visible(', '.join(case.unsupported))}"] if case.unsupported else []
+    lines += _timeline(case.timeline, paint) if case.timeline else []
+    if case.output_tail:
+        lines += ["  output:", *(f"    {line}" for line in visible_lines(case.output_tail))]
+    return lines
+
+
+def _finding(case: Case, finding: Finding, paint: Paint) -> list[str]:
+    print_ = fingerprint(case.scenario, finding)
+    lines = [f"  {paint('red', visible(finding.kind))} [{print_}]: {visible(finding.message)}"]
+    lines += [f"    at {visible(finding.place)}"] if finding.place else []
+    lines += [f"      {visible(frame)}" for frame in finding.stack]
+    return lines + [f"    {visible(command)}" for command in finding.reproduce]
+
+
+def _faults(case: Case) -> list[str]:
+    lines = []
+    if case.rules:
+        lines.append("  faults asked for:")
+        lines += [f"    {visible(rule.text)} ({visible(rule.origin)}, fired {rule.fired} times)" for rule in case.rules]
+    if case.faults:
+        lines.append("  faults that fired:")
+        lines += [f"    {visible(_fault(fault))}" for fault in case.faults]
+    return lines
+
+
+def _fault(fault: Fault) -> str:
+    result = "" if fault.result is None else f" {fault.result}"
+    return f"{fault.site} call {fault.ordinal} on {fault.thread}: {fault.action}{result}, by rule {fault.rule}"
+
+
+def _timeline(timeline: Timeline, paint: Paint) -> list[str]:
+    left_out = f", after {timeline.left_out} that are left out" if timeline.left_out else ""
+    lines = [f"  timeline: {len(timeline.moments)} moments{left_out}"]
+    head = ("us", "took", "thread", "what", "name", "result", "object", "refs", "queue")
+    table = columns(head, [_moment(moment) for moment in timeline.moments])
+    lines.append(f"    {paint('bold', table[0])}")
+    colors = {"fault": "yellow", "finding": "red"}
+    for moment, line in zip(timeline.moments, table[1:], strict=True):
+        lines.append(f"    {paint(colors[moment.kind], line) if moment.kind in colors else line}")
+    return lines
+
+
+def _moment(moment: Moment) -> tuple[str, ...]:
+    took = "" if moment.duration_us is None else f"{moment.duration_us:.1f}"
+    counts = ("" if count is None else str(count) for count in (moment.references, moment.queue))
+    texts = (visible(text) for text in (moment.thread, moment.kind, moment.name, moment.result, moment.object))
+    return (f"{moment.at_us:.1f}", took, *texts, *counts)

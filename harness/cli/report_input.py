@@ -1,0 +1,52 @@
+"""Reads the reports and policies that a command line names. What cannot be used is a usage error."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Sequence
+
+from harness.cli.problems import UsageError
+from reports.merge import MergeError, merge
+from reports.read_report import ReportError, read_report
+from reports.record import Record
+from reports.visible import visible
+
+STANDARD_INPUT = "-"
+_MOST_BYTES = 2 << 30
+
+
+def read_file(path: str, what: str) -> bytes:
+    """The bytes of a file, or of the standard input for `-`."""
+    try:
+        if path == STANDARD_INPUT:
+            return sys.stdin.buffer.read(_MOST_BYTES) if sys.stdin else b""
+        with open(path, "rb") as file:
+            data = file.read(_MOST_BYTES)
+    except OSError as problem:
+        raise UsageError(f"{what} {path} cannot be read: {problem.strerror}") from None
+    if len(data) == _MOST_BYTES:
+        raise UsageError(f"{what} {path} is larger than {_MOST_BYTES >> 30} GiB")
+    return data
+
+
+def read_record(path: str, what: str = "the report") -> Record:
+    """The record of one report."""
+    try:
+        record = read_report(read_file(path, what))
+    except ReportError as problem:
+        raise UsageError(visible(f"{what} {path} cannot be used: {problem}")) from None
+    # What was read stays until the end, and the collector need not look through it again and again.
+    gc.freeze()
+    return record
+
+
+def read_merged(paths: Sequence[str]) -> Record:
+    """The record of all these shards together."""
+    if paths.count(STANDARD_INPUT) > 1:
+        raise UsageError("- stands for the standard input, which can be read once only")
+    records = [read_record(path) for path in paths]
+    try:
+        return merge(records)
+    except MergeError as problem:
+        raise UsageError(visible(f"the reports {', '.join(paths)} do not belong together: {problem}")) from None

@@ -1,0 +1,123 @@
+"""What reports and policies are read with: strict JSON, structures with a pointer to what is wrong, visible text."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import sys
+import unittest
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).absolute().parents[2]))
+
+from reports.commented_json import STRICT, load, without_comments
+from reports.name_glob import matches_glob, matches_name
+from reports.structure import StructureError, Structures
+from reports.visible import visible, visible_lines
+
+
+@dataclasses.dataclass(frozen=True)
+class Leaf:
+    number: int | float
+    text: str = "x"
+
+
+@dataclasses.dataclass(frozen=True)
+class Tree:
+    leaves: tuple[Leaf, ...]
+    by_name: dict[str, Leaf]
+    maybe: Leaf | None
+    part: float | None
+    anything: Any
+
+
+WHOLE: dict[str, Any] = {
+    "leaves": [{"number": 1, "text": "a"}, {"number": 1.5, "text": "b"}],
+    "by_name": {"a/b": {"number": 2, "text": "c"}},
+    "maybe": None,
+    "part": 3,
+    "anything": [1, "x"],
+}
+
+
+def broken(**members: Any) -> dict[str, Any]:
+    return {**WHOLE, **members}
+
+
+class StructureTest(unittest.TestCase):
+    def test_a_whole_value(self) -> None:
+        read = Structures().reader(Tree)
+        self.assertEqual(Tree((Leaf(1, "a"), Leaf(1.5, "b")), {"a/b": Leaf(2, "c")}, None, 3, (1, "x")), read(WHOLE))
+        self.assertEqual(Leaf(1, "a"), read(broken(maybe={"number": 1, "text": "a"})).maybe)
+
+    def test_what_is_wrong_is_told_with_a_pointer(self) -> None:
+        for value, says in (
+            ([], "/: it is no object"),
+            ({}, "/: it lacks the member 'anything'"),
+            (broken(more=1), "/: it has the unknown member 'more'"),
+            (broken(leaves={}), "/leaves: it is no array"),
+            (
+                broken(leaves=[WHOLE["leaves"][0], {"number": "1", "text": ""}]),
+                "/leaves/1/number: it has a value of a wrong",
+            ),
+            (broken(leaves=[{"number": True, "text": ""}]), "/leaves/0/number"),
+            (broken(leaves=[{"number": 1, "text": None}]), "/leaves/0/text: it is no string"),
+            (broken(leaves=[{"number": 1}]), "/leaves/0: it lacks the member 'text'"),
+            (broken(by_name={"a/~": 1}), "/by_name/a~1~0: it is no object"),
+            (broken(maybe=3), "/maybe: it is no object"),
+            (broken(part="3"), "/part: it has a value of a wrong type: '3'"),
+        ):
+            with self.subTest(says=says), self.assertRaises(StructureError) as caught:
+                Structures().reader(Tree)(value)
+            self.assertIn(says, str(caught.exception))
+
+    def test_with_defaults_members_may_be_left_out_and_have_dashes(self) -> None:
+        read = Structures(defaults=True).reader(Leaf)
+        self.assertEqual(Leaf(1), read({"number": 1}))
+        with self.assertRaisesRegex(StructureError, "lacks the member 'number'"):
+            read({})
+        self.assertIn("by-name", str(self.refused(Structures(defaults=True).reader(Tree), {"by_name": {}})))
+
+    def refused(self, read: Any, value: Any) -> StructureError:
+        with self.assertRaises(StructureError) as caught:
+            read(value)
+        return caught.exception
+
+
+class StrictJsonTest(unittest.TestCase):
+    def test_what_python_would_take(self) -> None:
+        for text in ("NaN", "-Infinity", "1e999", "-1e999", "9" * 21, '{"a": 1, "a": 1}'):
+            with self.subTest(text=text[:10]), self.assertRaises(ValueError):
+                json.loads(text, **STRICT)
+        self.assertEqual([18446744073709551615, 1.5, -3], json.loads("[18446744073709551615, 1.5, -3]", **STRICT))
+
+    def test_comments(self) -> None:
+        self.assertEqual(
+            {"a": "// no /* comment */", "b": "\\"}, load(b'{"a": "// no /* comment */", /*\n*/ "b": "\\\\"} // x')
+        )
+        text = '{"a": 1, /* two\nlines */ "b": 2}'
+        self.assertEqual(
+            [len(line) for line in text.split("\n")], [len(line) for line in without_comments(text).split("\n")]
+        )
+        for broken_text in (b'{"a": 1 /* open', b'{"a": / 1}', b'"open // string'):
+            with self.assertRaises(ValueError):
+                load(broken_text)
+
+
+class TextTest(unittest.TestCase):
+    def test_nothing_invisible_is_left(self) -> None:
+        self.assertEqual("plain ü", visible("plain ü"))
+        self.assertEqual(r"\x1b[31m\ud800\u202e\t\n\x7f", visible("\x1b[31m\ud800\u202e\t\n\x7f"))
+        self.assertEqual(["a" + " " * 7 + "b", r"\r"], visible_lines("a\tb\n\r"))
+
+    def test_globs_know_the_star_and_the_question_mark_only(self) -> None:
+        self.assertTrue(matches_name("a?c*", "abcd\n"))
+        self.assertFalse(matches_name("[ab]", "a"))
+        self.assertTrue(matches_glob("A1.*", "A1.x", "v"))
+        self.assertTrue(matches_glob("*/v", "A1.x", "v"))
+        self.assertFalse(matches_glob("A1", "A1.x", "v"))
+
+
+if __name__ == "__main__":
+    unittest.main()
