@@ -15,7 +15,7 @@ from reports.record import SUMMARY_WORDS, Case, Moment, Operation, Record, Timel
 MOST_ROWS = 200_000
 MOST_TIMELINES = 200
 MOST_MOMENTS = 5_000  # of one timeline
-_TIMELINE_ROOM = 8_000_000  # characters, of all timelines
+_TIMELINE_ROOM = 6_000_000  # characters, of all timelines
 _NAME_ROOM = 5_000_000
 _NOTE_ROOM = 3_000_000
 _NUMBER_SIZE = 40  # about what a moment's numbers take, written down
@@ -41,9 +41,9 @@ class Names:
 
 def cases_data(record: Record, groups: Sequence[Group], most_linked: int) -> dict[str, Any]:
     """The rows of the table of cases. Of passing ones no more than the table shows."""
-    names, notes = Budget(_NAME_ROOM), Budget(_NOTE_ROOM)
+    names = Budget(_NAME_ROOM)
     scenarios, variants = Names(names), Names(names)
-    order = _rows(record)
+    order = _rows(record, scenarios, variants, names)
     row_of = {index: row for row, index in enumerate(order)}
     cases = [record.cases[index] for index in order]
     linked: dict[int, int] = {}
@@ -60,7 +60,7 @@ def cases_data(record: Record, groups: Sequence[Group], most_linked: int) -> dic
         "verdict": [VERDICTS.index(case.verdict) for case in cases],
         "ms": [_short(case.duration_ms) for case in cases],
         "mb": [round(case.peak_rss_mb) for case in cases],
-        "note": {row: notes.data(_note(case), 160) for row, case in enumerate(cases) if _note(case)},
+        "note": _notes(cases),
         "finding": linked,
         "anchors": [group.anchor for group in groups[:most_linked]],
         "verdicts": VERDICTS,
@@ -69,13 +69,28 @@ def cases_data(record: Record, groups: Sequence[Group], most_linked: int) -> dic
     }
 
 
-def _rows(record: Record) -> list[int]:
+def _rows(record: Record, scenarios: Names, variants: Names, room: Budget) -> list[int]:
     """The indices of the cases that the table has: those that did not pass before those that did, if not all fit."""
-    everything = range(len(record.cases))
-    if len(everything) <= MOST_ROWS:
-        return list(everything)
-    by_interest = sorted(everything, key=lambda index: record.cases[index].verdict == "passed")
-    return sorted(by_interest[:MOST_ROWS])
+    by_interest = sorted(range(len(record.cases)), key=lambda index: record.cases[index].verdict == "passed")
+    rows = []
+    for index in by_interest[:MOST_ROWS]:
+        if room.used_up:
+            break
+        scenarios.index(record.cases[index].scenario)
+        variants.index(record.cases[index].variant)
+        rows.append(index)
+    return sorted(rows)
+
+
+def _notes(cases: Sequence[Case]) -> dict[int, str]:
+    """By row."""
+    room = Budget(_NOTE_ROOM)
+    notes = {}
+    for row, case in enumerate(cases):
+        note = _note(case)
+        if note and not room.used_up:
+            notes[row] = room.data(note, 160)
+    return notes
 
 
 def _note(case: Case) -> str:

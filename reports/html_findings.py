@@ -17,7 +17,7 @@ MOST_STACK = 64 * 1024
 _MOST_OUTPUT = 16 * 1024
 _MOST_LINES = 50  # of a table inside a finding
 _MOST_CASES = 20
-_ROOM = 10_000_000  # characters, of all findings
+_ROOM = 8_000_000  # characters, of all findings
 
 
 @dataclasses.dataclass

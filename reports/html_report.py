@@ -86,7 +86,10 @@ def _contents(record: Record, baseline: Record | None) -> dict[str, str]:
         "timeline_hidden": "" if timelines else "hidden",
         "data": json_block(data),
         **{f"{name}_section": _section(name, body) for name, body in sections.items()},
-        **{f"{name}_link": f'<li><a href="#{name}">{_TITLES[name]}</a></li>' if body else "" for name, body in sections.items()},
+        **{
+            f"{name}_link": f'<li><a href="#{name}">{_TITLES[name]}</a></li>' if body else ""
+            for name, body in sections.items()
+        },
         "timeline_link": '<li><a href="#timeline">Timeline</a></li>' if timelines else "",
     }
 

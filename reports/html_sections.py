@@ -261,7 +261,7 @@ def _grid(cells: Sequence[Detection]) -> str:
     return (
         '<div class="box" tabindex="0" role="region" aria-label="Detection matrix"><table class="matrix">'
         '<caption class="unseen">Detection matrix: seeded bugs by scenarios</caption>'
-        f'<thead><tr><td></td>{head}</tr></thead><tbody>{"".join(lines)}</tbody></table></div>'
+        f"<thead><tr><td></td>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table></div>"
         '<p class="key"><span class="caught">●</span> noticed <span class="missed">✕</span> claimed, not noticed'
         " &nbsp; (empty: not claimed)</p>"
     )

@@ -131,7 +131,7 @@ class CaseTable {
     const { more, points } = this.cases;
     const parts = [`${number(matching)} of ${plural(this.total, "case")} match`];
     if (shown < matching) parts[0] += `, ${number(shown)} shown`;
-    if (more) parts.push(`${number(more)} more passed and are in report.json`);
+    if (more) parts.push(`${number(more)} more are in report.json`);
     if (points) parts.push(`${plural(points, "point")} of the sweep passed besides`);
     return parts.join("; ");
   }

@@ -8,6 +8,7 @@ const HEAD_ROW = 15;
 const MOST_DEPTH = 5;
 const LEAST_BAR = 2.5;
 const RIGHT_EDGE = 14;
+const LETTER = 7; // about as wide as letters are
 
 // Of each kind its name in the legend, and whether it is a bar. What has no duration is a sign in any case.
 const KINDS = {
@@ -128,8 +129,9 @@ class LanePicture {
     this.texts = [];
     for (const rule of this.visible(this.rules)) {
       const text = rule.kind === "finding" ? `finding: ${rule.name}` : `fault: ${rule.name}`;
-      const short = text.length > 44 ? `${text.slice(0, 43)}…` : text;
-      const width = short.length * 6.2 + 12;
+      const most = Math.min(44, Math.floor((this.view.width - this.view.gutter) / LETTER) - 2);
+      const short = text.length > most ? `${text.slice(0, most - 1)}…` : text;
+      const width = short.length * LETTER + 10;
       const x = Math.max(Math.min(this.view.x(rule.at), this.view.width - width), this.view.gutter);
       const row = [0, 1, 2, 3].find((each) => (ends[each] ?? 0) <= x);
       if (row === undefined) continue;

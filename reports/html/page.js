@@ -37,7 +37,7 @@ function setUpTheme(redraw) {
 }
 
 function setUpFindings(timeline) {
-  const findings = [...document.querySelectorAll(".finding")];
+  const findings = [...document.querySelectorAll("article.finding")];
   byId("finding-controls").hidden = findings.length < 2;
   let texts;
   byId("finding-text").addEventListener("input", (event) => {
@@ -56,7 +56,7 @@ function setUpFindings(timeline) {
   });
   // There may be thousands of findings; what is in one is prepared when it is opened. Such events do not bubble.
   byId("findings").addEventListener("toggle", (event) => addCopyButtons(event.target), true);
-  for (const details of document.querySelectorAll(".finding details[open]")) addCopyButtons(details);
+  for (const details of document.querySelectorAll("article.finding details[open]")) addCopyButtons(details);
 }
 
 function addCopyButtons(details) {
@@ -87,7 +87,7 @@ function addCopyButton(command) {
 /** A link to a finding opens it. */
 function openTarget() {
   const target = location.hash.length > 1 ? byId(decodeURIComponent(location.hash.slice(1))) : null;
-  const details = target?.matches(".finding") ? target.querySelector("details") : null;
+  const details = target?.matches("article.finding") ? target.querySelector("details") : null;
   if (!details) return;
   target.hidden = false;
   details.open = true;

@@ -201,7 +201,10 @@ function plotLatencies(into, latencies, rules, view, ink) {
   }));
   const decade = (value) => Number.isInteger(Math.log10(value));
   const ticksOfTime = { color: ink.soft, padding: 8, font: { size: 11 }, callback: (value) => (decade(value) ? time(value) : null) };
-  const y = valueAxis(view, ink, { type: "logarithmic", ticks: ticksOfTime });
+  // Half a decade of room, so that no sign is cut in two.
+  const values = datasets.flatMap((set) => set.data.map((point) => point.y));
+  const ends = { min: values.reduce((a, b) => Math.min(a, b)) / 2, max: values.reduce((a, b) => Math.max(a, b)) * 2 };
+  const y = valueAxis(view, ink, { type: "logarithmic", ticks: ticksOfTime, ...ends });
   const describe = (item) => `${item.dataset.label}: ${time(item.parsed.y)}, at ${time(item.parsed.x)}`;
   const options = plotOptions(view, { x: timeAxis(view, ink), y }, describe);
   options.plugins.legend = {

@@ -40,7 +40,8 @@ _STACK = (
     "#1 holdfast::cleanup::CleanupQueue::Drain(unsigned long) lib/cleanup/cleanup_queue.cc:118:9",
     "#2 holdfast::graph::GraphDefinition::Replace(holdfast::graph::Node, holdfast::attachments::Owners) "
     "lib/graph/graph_definition.cc:233:14",
-    "#3 (anonymous namespace)::Run(holdfast::scenario::Context&) scenarios/a1_replacement_releases_the_old_owners.cc:66:5",
+    "#3 (anonymous namespace)::Run(holdfast::scenario::Context&) "
+    "scenarios/a1_replacement_releases_the_old_owners.cc:66:5",
     "#4 main harness/scenario/scenario_main.cc:91:12",
 )
 
@@ -256,7 +257,7 @@ def realistic_record() -> record.Record:
         },
         cases=_cases(draw),
         detection=_detection(draw),
-        operations=tuple(_operation(name, draw, failed=int(name.startswith("HZ"))) for name in _SCENARIOS[:9]),
+        operations=tuple(_operation(name, draw, failed=int(name.startswith("HZ"))) for name in _SCENARIOS[:11]),
     )
 
 
