@@ -9,7 +9,7 @@ import functools
 from collections.abc import Iterable, Mapping
 
 from reports.fingerprint import fingerprint
-from reports.html_text import Budget, count_of, escape, joined, more, table
+from reports.html_text import Budget, count_of, joined, more, table
 from reports.record import Case, Finding, Record
 
 MOST_FINDINGS = 5_000
@@ -124,7 +124,8 @@ def _commands(finding: Finding, room: Budget) -> str:
 def _timeline_button(group: Group, timelines: Mapping[int, int]) -> str:
     for index in group.cases:
         if index in timelines:
-            return f'<p class="needs-script"><button type="button" data-timeline="{timelines[index]}">Show its timeline</button></p>'
+            button = f'<button type="button" data-timeline="{timelines[index]}">Show its timeline</button>'
+            return f'<p class="needs-script">{button}</p>'
     return ""
 
 
@@ -219,7 +220,3 @@ def reasons_html(record: Record) -> str:
         + table(title, ("Verdict", "Reason", "Cases", "For example"), rows, (2,))
         + more(len(reasons) - len(shown), "reasons")
     )
-
-
-def escape_name(name: str) -> str:
-    return escape(name, 200)

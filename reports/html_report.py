@@ -106,7 +106,8 @@ def _section(name: str, body: str) -> str:
     if not body:
         return ""
     plot = '<div class="plot needs-script" id="operations-plot"></div>' if name == "operations" else ""
-    return f'<section id="{name}" aria-labelledby="{name}-title"><h2 id="{name}-title">{_TITLES[name]}</h2>{plot}{body}</section>'
+    title = f'<h2 id="{name}-title">{_TITLES[name]}</h2>'
+    return f'<section id="{name}" aria-labelledby="{name}-title">{title}{plot}{body}</section>'
 
 
 def _script() -> str:

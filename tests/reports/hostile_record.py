@@ -1,4 +1,4 @@
-"""Records by somebody who means harm to whoever opens the page: markup in every text, and far too much of everything."""
+"""Records by somebody who means harm to whoever opens the page: markup in every text, and too much of everything."""
 
 from __future__ import annotations
 
