@@ -59,7 +59,7 @@ def cases_data(record: Record, groups: Sequence[Group], most_linked: int) -> dic
         "run": [case.run for case in cases],
         "verdict": [VERDICTS.index(case.verdict) for case in cases],
         "ms": [_short(case.duration_ms) for case in cases],
-        "mb": [round(case.peak_rss_mb) for case in cases],
+        "mb": [round(case.peak_rss_mb, 1) for case in cases],
         "note": _notes(cases),
         "finding": linked,
         "anchors": [group.anchor for group in groups[:most_linked]],

@@ -7,13 +7,14 @@ const CASE_COLUMNS = [
   { title: "Scenario", key: (cases, row) => cases.scenarios[cases.scenario[row]] },
   { title: "Variant", key: (cases, row) => cases.variants[cases.variant[row]] },
   { title: "Run", key: (cases, row) => cases.run[row], flush: true },
-  { title: "Duration", key: (cases, row) => cases.ms[row], flush: true },
-  { title: "Peak memory", key: (cases, row) => cases.mb[row], flush: true },
-  { title: "What", key: (cases, row) => cases.note[row] ?? "" },
+  { title: "Duration (ms)", key: (cases, row) => cases.ms[row], flush: true },
+  { title: "Memory (MB)", key: (cases, row) => cases.mb[row], flush: true },
 ];
 
 // The order of severity, by the index of the verdict in the data: passed, failed, error, skipped, inconclusive.
 const SEVERITY = [4, 0, 1, 3, 2];
+
+const oneDigit = (value) => value.toLocaleString("en-US", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
 
 class CaseTable {
   constructor(cases) {
@@ -141,19 +142,24 @@ class CaseTable {
     const { cases } = this;
     const [scenario, variant] = [cases.scenarios[cases.scenario[row]], cases.variants[cases.variant[row]]];
     const verdict = cases.verdicts[cases.verdict[row]];
-    const note = cases.note[row] ?? "";
-    const finding = cases.finding[row];
-    const what = finding === undefined ? note : make("a", { href: `#${cases.anchors[finding]}` }, note);
     return make(
       "tr",
       {},
       make("td", {}, make("span", { class: `verdict ${verdict}` }, verdict)),
-      make("td", { class: "name", title: scenario }, scenario),
-      make("td", { class: "name", title: variant }, variant),
+      make("td", {}, make("div", { class: "name", title: scenario }, scenario), ...this.makeNote(row)),
+      make("td", {}, make("div", { class: "name", title: variant }, variant)),
       make("td", { class: "number" }, number(cases.run[row])),
-      make("td", { class: "number" }, time(cases.ms[row] * 1000)),
-      make("td", { class: "number" }, `${number(cases.mb[row])} MB`),
-      make("td", { class: "note" }, what),
+      make("td", { class: "number" }, oneDigit(cases.ms[row])),
+      make("td", { class: "number" }, cases.mb[row] ? oneDigit(cases.mb[row]) : ""),
     );
+  }
+
+  /** What is to be said of a case that did not pass, with the way to its finding. */
+  makeNote(row) {
+    const note = this.cases.note[row];
+    if (!note) return [];
+    const finding = this.cases.finding[row];
+    const what = finding === undefined ? note : make("a", { href: `#${this.cases.anchors[finding]}` }, note);
+    return [make("div", { class: "note" }, what)];
   }
 }

@@ -95,7 +95,7 @@ function openTarget() {
 }
 
 /** Paper has no folds, and is white. */
-function setUpPrint(redraw) {
+function setUpPrint(timeline, redraw) {
   const root = document.documentElement;
   let closed = [];
   let theme;
@@ -105,6 +105,7 @@ function setUpPrint(redraw) {
     theme = root.dataset.theme;
     root.dataset.theme = "light";
     redraw();
+    timeline?.showTable();
   });
   addEventListener("afterprint", () => {
     for (const details of closed) details.open = false;
@@ -131,7 +132,7 @@ function start() {
   byId("no-charts").hidden = hasCharts();
   setUpTheme(redraw);
   setUpFindings(timeline);
-  setUpPrint(redraw);
+  setUpPrint(timeline, redraw);
   drawBars();
   addEventListener("hashchange", openTarget);
   openTarget();
