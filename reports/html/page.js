@@ -48,7 +48,8 @@ function setUpFindings(timeline) {
       finding.hidden = !texts[index].includes(wanted);
       count += finding.hidden ? 0 : 1;
     });
-    byId("finding-status").textContent = wanted ? `${number(count)} of ${plural(findings.length, "finding")} match` : "";
+    const status = `${number(count)} of ${plural(findings.length, "finding")} match`;
+    byId("finding-status").textContent = wanted ? status : "";
   });
   byId("findings").addEventListener("click", (event) => {
     const { timeline: index } = event.target.dataset;

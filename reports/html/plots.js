@@ -83,7 +83,7 @@ function plotOptions(view, scales, describe) {
   };
 }
 
-/** A canvas in a box of a fixed height, with a heading, a sentence, and the same in words for those who cannot see it. */
+/** A canvas in a box of a fixed height, with a heading, a sentence, and words for those who cannot see it. */
 function placePlot(into, title, sentence, height, spoken) {
   const canvas = make("canvas", { role: "img", "aria-label": `${title}. ${spoken}` });
   const box = make("div", { class: "plot" }, canvas);
@@ -170,7 +170,8 @@ function objectAxis(name, most, held, ink, view, weight) {
 }
 
 function plotQueue(into, moments, rules, view, ink) {
-  const points = moments.filter((moment) => moment.queue !== null).map((moment) => ({ x: moment.end, y: moment.queue }));
+  const known = moments.filter((moment) => moment.queue !== null);
+  const points = known.map((moment) => ({ x: moment.end, y: moment.queue }));
   if (!points.length) return null;
   points.sort((a, b) => a.x - b.x);
   const most = points.reduce((highest, point) => Math.max(highest, point.y), 0);
@@ -200,7 +201,8 @@ function plotLatencies(into, latencies, rules, view, ink) {
     backgroundColor: name === "release" ? "transparent" : paints[name],
   }));
   const decade = (value) => Number.isInteger(Math.log10(value));
-  const ticksOfTime = { color: ink.soft, padding: 8, font: { size: 11 }, callback: (value) => (decade(value) ? time(value) : null) };
+  const decades = (value) => (decade(value) ? time(value) : null);
+  const ticksOfTime = { color: ink.soft, padding: 8, font: { size: 11 }, callback: decades };
   // Half a decade of room, so that no sign is cut in two.
   const values = datasets.flatMap((set) => set.data.map((point) => point.y));
   const ends = { min: values.reduce((a, b) => Math.min(a, b)) / 2, max: values.reduce((a, b) => Math.max(a, b)) * 2 };
@@ -240,21 +242,30 @@ function plotOperations(into, operations, ink) {
   const sentence = "A fault came before the call, or after it took effect.";
   const height = operations.scenario.length * 26 + 80;
   const more = operations.more ? ` ${plural(operations.more, "more operation")} in the table.` : "";
-  const canvas = placePlot(into, "Points of each operation", sentence + more, height, "The table below has the figures.");
-  const bars = (label, data, paint, edge) => ({ label, data, backgroundColor: paint, borderColor: edge, borderWidth: 1 });
+  const spoken = "The table below has the figures.";
+  const canvas = placePlot(into, "Points of each operation", sentence + more, height, spoken);
+  const bars = (label, data, paint) => ({
+    label,
+    data,
+    backgroundColor: paint,
+    borderColor: ink.drain,
+    borderWidth: 1,
+  });
   const narrow = into.clientWidth < 560;
   const name = (_, index) => {
     const text = operations.scenario[index];
     return narrow && text.length > 18 ? `${text.slice(0, 17)}…` : text;
   };
-  const axis = (more) => ({ stacked: true, grid: { color: ink.line, borderColor: ink.line, drawTicks: false }, ...more });
+  const grid = { color: ink.line, borderColor: ink.line, drawTicks: false };
+  const axis = (own) => ({ stacked: true, grid, ...own });
+  const labels = { color: ink.soft, boxWidth: 14, boxHeight: 10, font: { size: 12 } };
   return new Chart(canvas, {
     type: "bar",
     data: {
       labels: operations.scenario,
       datasets: [
-        bars("before", operations.before, ink.drain, ink.drain),
-        bars("after", operations.after, ink.area, ink.drain),
+        bars("before", operations.before, ink.drain),
+        bars("after", operations.after, ink.area),
       ],
     },
     options: {
@@ -262,7 +273,7 @@ function plotOperations(into, operations, ink) {
       animation: false,
       responsive: true,
       maintainAspectRatio: false,
-      plugins: { legend: { align: "start", labels: { color: ink.soft, boxWidth: 14, boxHeight: 10, font: { size: 12 } } } },
+      plugins: { legend: { align: "start", labels } },
       scales: {
         x: axis({ ticks: { color: ink.soft, precision: 0, font: { size: 11 } } }),
         y: axis({ grid: { display: false }, ticks: { color: ink.soft, font: { size: 11 }, callback: name } }),

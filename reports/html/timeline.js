@@ -151,7 +151,8 @@ class Timeline {
 
   onKey(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const ways = { "+": "in", "=": "in", "-": "out", ArrowLeft: "left", ArrowRight: "right", 0: "whole", Home: "whole" };
+    const moves = { ArrowLeft: "left", ArrowRight: "right", 0: "whole", Home: "whole" };
+    const ways = { "+": "in", "=": "in", "-": "out", ...moves };
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
     if (key === "n" || key === "p") this.step(key === "n" ? 1 : -1);
     else if (key === "f") this.move("finding");
@@ -203,7 +204,8 @@ class Timeline {
     const parts = [makeTable("Moments", headings, rows, [0, 4, 7, 8])];
     const left = this.moments.length - shown.length;
     if (left) {
-      const button = make("button", { type: "button" }, `${number(left)} more: show ${Math.min(left, PAGE_OF_MOMENTS)}`);
+      const next = Math.min(left, PAGE_OF_MOMENTS);
+      const button = make("button", { type: "button" }, `${number(left)} more: show ${next}`);
       button.addEventListener("click", () => {
         this.shownMoments += PAGE_OF_MOMENTS;
         this.showTable();
