@@ -20,6 +20,6 @@ system_library = repository_rule(
         "root": attr.string(mandatory = True),
     },
     configure = True,
-    environ = ["BENCHMARK_ROOT", "BOOST_ROOT", "CUDA_PATH", "GTEST_ROOT", "JSON_ROOT", "PYBIND11_ROOT"],
+    environ = ["BENCHMARK_ROOT", "BOOST_ROOT", "CHART_JS_ROOT", "CUDA_PATH", "GTEST_ROOT", "JSON_ROOT", "PYBIND11_ROOT"],
     local = True,
 )

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from harness.cli.problems import HarnessError
 from harness.cli.values import ReportTarget
-from reports import json_report, junit_report
+from reports import html_report, json_report, junit_report
 from reports.record import Record
 
 STANDARD_OUTPUT = "-"
@@ -19,7 +19,11 @@ _INTERVAL_SECONDS = 1.0
 # A report grows with the run. Between two writings passes at least so many times as long as one takes.
 _REST = 20
 
-_RENDERERS: dict[str, Callable[..., bytes]] = {"json": json_report.render, "junit": junit_report.render}
+_RENDERERS: dict[str, Callable[..., bytes]] = {
+    "html": html_report.render,
+    "json": json_report.render,
+    "junit": junit_report.render,
+}
 
 # Those that can show a run beside an earlier one. They take it as `baseline`, which may be None.
 COMPARING = ("html",)

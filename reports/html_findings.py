@@ -1,0 +1,222 @@
+"""The findings of a run for its page: those that are the same fault stand together, with what is needed to take one
+again. Plain HTML that works without any script.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Iterable, Mapping
+
+from reports.fingerprint import fingerprint
+from reports.html_text import Budget, count_of, joined, more, table
+from reports.record import Case, Finding, Record
+
+MOST_FINDINGS = 5_000
+MOST_STACK = 64 * 1024
+_MOST_OUTPUT = 16 * 1024
+_MOST_LINES = 50  # of a table inside a finding
+_MOST_CASES = 20
+_ROOM = 8_000_000  # characters, of all findings
+
+
+@dataclasses.dataclass
+class Group:
+    """Findings with one fingerprint. The first is shown; `cases` are indices into the record's cases."""
+
+    fingerprint: str
+    finding: Finding
+    cases: list[int]
+
+    @property
+    def anchor(self) -> str:
+        return f"finding-{self.fingerprint}"
+
+
+# Thousands of cases tend to have few findings, each many times over.
+cached_fingerprint = functools.lru_cache(maxsize=65_536)(fingerprint)
+
+
+def group_findings(record: Record) -> list[Group]:
+    """By the first case that has each."""
+    groups: dict[str, Group] = {}
+    for index, case in enumerate(record.cases):
+        for finding in case.findings:
+            print_of = cached_fingerprint(case.scenario, finding)
+            group = groups.setdefault(print_of, Group(print_of, finding, []))
+            if not group.cases or group.cases[-1] != index:
+                group.cases.append(index)
+    return list(groups.values())
+
+
+def findings_html(record: Record, groups: list[Group], new: frozenset[str], timelines: Mapping[int, int]) -> str:
+    """`new` has the fingerprints that a baseline lacks; `timelines` the number of a case's timeline by its index."""
+    if not groups:
+        return '<p class="calm">No contract was broken.</p>'
+    room = Budget(_ROOM)
+    open_first = " open" if len(groups) == 1 else ""
+    parts = []
+    for group in groups[:MOST_FINDINGS]:
+        body = _LEFT_OUT if room.used_up else _body(record, group, timelines, room)
+        parts.append(
+            f'<article class="finding" id="{group.anchor}"><details{open_first}>'
+            f"<summary>{_head(record, group, group.fingerprint in new, room)}</summary>"
+            f'<div class="body">{body}</div></details></article>\n'
+        )
+    return "".join(parts) + more(len(groups) - MOST_FINDINGS, "findings; report.json has them all")
+
+
+_LEFT_OUT = "<p>Its details are left out, since the page would grow too large; report.json has them.</p>"
+
+
+def case_name(case: Case) -> str:
+    return f"{case.scenario}/{case.variant}" + (f" run {case.run}" if case.run else "")
+
+
+def _head(record: Record, group: Group, new: bool, room: Budget) -> str:
+    case = record.cases[group.cases[0]]
+    others = f" and {count_of(len(group.cases) - 1, 'more case')}" if len(group.cases) > 1 else ""
+    mark = ' <span class="mark">new</span>' if new else ""
+    return (
+        f'<h3><span class="kind">{room.html(group.finding.kind, 60)}</span> '
+        f'<span class="message">{room.html(group.finding.message, 300)}</span>{mark}</h3>'
+        f'<p class="where">{room.html(case_name(case), 200)}{others}</p>'
+    )
+
+
+def _body(record: Record, group: Group, timelines: Mapping[int, int], room: Budget) -> str:
+    case = record.cases[group.cases[0]]
+    finding = group.finding
+    long_message = [_block("The whole message", [finding.message], room)] if len(finding.message) > 300 else []
+    parts = [
+        *long_message,
+        _commands(finding, room),
+        _timeline_button(group, timelines),
+        _block("Stack", finding.stack, room, MOST_STACK),
+        _plan(case, room),
+        _faults(case, room),
+        _counters(case, room),
+        _block("Output, its end", [case.output_tail] if case.output_tail else [], room),
+        _facts(case, group, room),
+        _cases(record, group, room),
+    ]
+    return "\n".join(part for part in parts if part)
+
+
+def _block(title: str, lines: Iterable[str], room: Budget, most: int = _MOST_OUTPUT) -> str:
+    text, left_out = joined(lines, most)
+    if not text:
+        return ""
+    box = f'tabindex="0" role="region" aria-label="{title}"'
+    return f"<h4>{title}</h4><pre {box}>{room.html(text, most)}</pre>" + more(left_out, "characters")
+
+
+def _commands(finding: Finding, room: Budget) -> str:
+    if not finding.reproduce:
+        return ""
+    lines = "".join(
+        f'<div class="command"><code tabindex="0">{room.html(command, 4096)}</code></div>'
+        for command in finding.reproduce[:4]
+    )
+    return f"<h4>Take it again</h4>{lines}" + more(len(finding.reproduce) - 4, "commands")
+
+
+def _timeline_button(group: Group, timelines: Mapping[int, int]) -> str:
+    for index in group.cases:
+        if index in timelines:
+            button = f'<button type="button" data-timeline="{timelines[index]}">Show its timeline</button>'
+            return f'<p class="needs-script">{button}</p>'
+    return ""
+
+
+def _plan(case: Case, room: Budget) -> str:
+    if not case.rules and not case.point:
+        return ""
+    rows = [(f"<code>{room.html(text, 400)}</code>", "the point of the sweep", "") for text in case.point[:_MOST_LINES]]
+    rows += [
+        (f"<code>{room.html(rule.text, 400)}</code>", room.html(rule.origin, 40), f"{rule.fired:,}")
+        for rule in case.rules[:_MOST_LINES]
+    ]
+    left_out = max(len(case.rules) - _MOST_LINES, 0) + max(len(case.point) - _MOST_LINES, 0)
+    title = "Plan: the faults that were asked for"
+    return f"<h4>{title}</h4>{table(title, ('Rule', 'From', 'Fired'), rows, (2,))}" + more(left_out, "rules")
+
+
+def _faults(case: Case, room: Budget) -> str:
+    if not case.faults:
+        return ""
+    rows = (
+        (
+            f"<code>{room.html(fault.site, 200)}</code>",
+            f"{fault.ordinal:,}",
+            room.html(fault.thread, 60),
+            room.html(fault.action, 60),
+            f"<code>{room.html('' if fault.result is None else str(fault.result), 200)}</code>",
+        )
+        for fault in case.faults[:_MOST_LINES]
+    )
+    body = table("Faults that fired", ("Site", "Call", "Thread", "Action", "Result"), rows, (1,))
+    return f"<h4>Faults that fired</h4>{body}" + more(len(case.faults) - _MOST_LINES, "faults")
+
+
+def _counters(case: Case, room: Budget) -> str:
+    if not case.counters:
+        return ""
+    items = list(case.counters.items())
+    cells = "".join(
+        f"<div><dt>{room.html(name, 80)}</dt><dd>{value:,}</dd></div>" for name, value in items[:_MOST_LINES]
+    )
+    return f'<h4>Counters</h4><dl class="counters">{cells}</dl>' + more(len(items) - _MOST_LINES, "counters")
+
+
+def _facts(case: Case, group: Group, room: Budget) -> str:
+    facts = {
+        "Place": group.finding.place,
+        "Scenario": f"{case.file}:{case.line}" if case.file else "",
+        "Seed": case.seed,
+        "Replay string": case.replay,
+        "Plan digest": case.plan_digest,
+        "Schedule": case.schedule,
+        "Interpreter": case.interpreter,
+        "Artifacts": case.artifacts,
+        "Unsupported calls": ", ".join(case.unsupported[:20]),
+        "Fingerprint": group.fingerprint,
+    }
+    cells = (f"<dt>{name}</dt><dd><code>{room.html(text, 600)}</code></dd>" for name, text in facts.items() if text)
+    return f'<h4>Facts</h4><dl class="facts">{"".join(cells)}</dl>'
+
+
+def _cases(record: Record, group: Group, room: Budget) -> str:
+    if len(group.cases) < 2:
+        return ""
+    names = (f"<li>{room.html(case_name(record.cases[index]), 200)}</li>" for index in group.cases[:_MOST_CASES])
+    return f'<h4>Cases with this finding</h4><ul class="names">{"".join(names)}</ul>' + more(
+        len(group.cases) - _MOST_CASES, "cases"
+    )
+
+
+def reasons_html(record: Record) -> str:
+    """Why cases were skipped, inconclusive or errors: each reason once, with how often and one example."""
+    reasons: dict[tuple[str, str], list[int]] = {}
+    for index, case in enumerate(record.cases):
+        if case.verdict in ("error", "inconclusive", "skipped"):
+            reasons.setdefault((case.verdict, case.reason), []).append(index)
+    if not reasons:
+        return ""
+    room = Budget(200_000)
+    shown = sorted(reasons.items(), key=lambda entry: entry[0][0])[:100]
+    rows = (
+        (
+            f'<span class="verdict {verdict}">{verdict}</span>',
+            room.html(reason or "no reason was given", 400),
+            f"{len(indices):,}",
+            room.html(case_name(record.cases[indices[0]]), 120),
+        )
+        for (verdict, reason), indices in shown
+    )
+    title = "Cases without a verdict on the contract"
+    return (
+        f"<h3>{title}</h3>"
+        + table(title, ("Verdict", "Reason", "Cases", "For example"), rows, (2,))
+        + more(len(reasons) - len(shown), "reasons")
+    )
