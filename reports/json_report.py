@@ -7,7 +7,9 @@ import json
 from typing import Any
 
 from reports.fingerprint import fingerprint
-from reports.record import SCHEMA, Case, Record, summarize
+from reports.record import SCHEMA, Case, Moment, Record, summarize
+
+_MOMENT_FIELDS = tuple(field.name for field in dataclasses.fields(Moment))
 
 
 def render(record: Record) -> bytes:
@@ -27,7 +29,11 @@ def document(record: Record) -> dict[str, Any]:
 
 
 def _case(case: Case) -> dict[str, Any]:
-    fields = dataclasses.asdict(case)
+    fields = dataclasses.asdict(dataclasses.replace(case, timeline=None))
+    if case.timeline:
+        # Far more of these than of anything else, and asdict takes its time.
+        moments = [{name: getattr(moment, name) for name in _MOMENT_FIELDS} for moment in case.timeline.moments]
+        fields["timeline"] = {"moments": moments, "left_out": case.timeline.left_out}
     for finding, written in zip(case.findings, fields["findings"], strict=True):
         written["fingerprint"] = fingerprint(case.scenario, finding)
     return fields

@@ -53,7 +53,7 @@ class Rule:
     fired: int
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class Moment:
     """One thing that happened while a case ran. One without a duration is a point in time.
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from harness.cli.problems import HarnessError
 from harness.cli.values import ReportTarget
-from reports import json_report, junit_report
+from reports import json_report, junit_report, trace_report
 from reports.record import Record
 
 STANDARD_OUTPUT = "-"
@@ -19,7 +19,11 @@ _INTERVAL_SECONDS = 1.0
 # A report grows with the run. Between two writings passes at least so many times as long as one takes.
 _REST = 20
 
-_RENDERERS: dict[str, Callable[[Record], bytes]] = {"json": json_report.render, "junit": junit_report.render}
+_RENDERERS: dict[str, Callable[[Record], bytes]] = {
+    "json": json_report.render,
+    "junit": junit_report.render,
+    "trace": trace_report.render,
+}
 
 
 class ReportFiles:
