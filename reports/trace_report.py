@@ -154,14 +154,14 @@ class _CaseTrace:
             yield {**at, "cat": "flow", "name": "fault to finding", "id": (self._process << 20) + flow, **ends}
 
     def _counters(self) -> Iterator[Event]:
-        for at, name, value in sorted(_counts(self._moments), key=lambda count: count[0]):
+        for at, name, what, value in sorted(_counts(self._moments), key=lambda count: count[0]):
             yield {
                 "ph": "C",
                 "pid": self._process,
                 "tid": 0,
                 "ts": _rounded(at),
                 "name": _text(name),
-                "args": {"value": value},
+                "args": {what: value},
             }
 
 
@@ -225,18 +225,22 @@ def _next_on_thread(moments: Sequence[Moment]) -> list[float]:
     return room
 
 
-def _counts(moments: Sequence[Moment]) -> Iterator[tuple[float, str, int]]:
-    """What changed when, of everything that is counted: the time, the counter, the new value."""
+# The time, the thing, what of it is counted, and the new value. Readers name a counter by the two in the middle.
+Count = tuple[float, str, str, int]
+
+
+def _counts(moments: Sequence[Moment]) -> Iterator[Count]:
+    """Each change of something that is counted."""
     for moment in moments:
         if moment.object and moment.references is not None:
-            yield _end_of(moment), f"references of {moment.object}", moment.references
+            yield _end_of(moment), moment.object, "references", moment.references
         if moment.queue is not None:
             of_host = moment.kind == "pending-call" or moment.name == _PENDING_CALL
-            yield _end_of(moment), "queue of the host" if of_host else "queue of the cleanup", moment.queue
+            yield _end_of(moment), "host queue" if of_host else "cleanup queue", "length", moment.queue
     yield from _live_objects(moments)
 
 
-def _live_objects(moments: Sequence[Moment]) -> Iterator[tuple[float, str, int]]:
+def _live_objects(moments: Sequence[Moment]) -> Iterator[Count]:
     """User objects with a destructor to come. Those that were there before the first moment are known once one is about
     them.
     """
@@ -255,4 +259,4 @@ def _live_objects(moments: Sequence[Moment]) -> Iterator[tuple[float, str, int]]
             changes.append((moment.at_us, -1))
     for at, change in sorted(changes):
         live += change
-        yield at, "live user objects", live
+        yield at, "user objects", "live", live

@@ -29,8 +29,9 @@ struct HostFunctionRecord {
 
 namespace {
 
-// "object 3", in `text`.
+// "object 3", in `text`; empty if nobody will read it.
 std::string_view NameOf(ObjectId object, std::array<char, 32>& text) {
+  if (!TimelineIsOpen()) return {};
   std::snprintf(text.data(), text.size(), "object %" PRIu64, object);
   return text.data();
 }

@@ -49,8 +49,8 @@ int Injector::Visited(Thread& thread, SiteId site, std::string_view call) {
   const int rule = table_->Decide(visit, thread.memory);
   if (rule < 0) return -1;
   const Action& action = table_->rule(static_cast<std::size_t>(rule)).action;
-  WriteFault({SiteName(site), call, visit.ordinal, thread.Text(), rule, &action});
   NoteFault(site, action);
+  WriteFault({SiteName(site), call, visit.ordinal, thread.Text(), rule, &action});
   faults_[site].fetch_add(1, std::memory_order_relaxed);  // a count, no order
   // Release: pairs with HoldIsOver, so that whoever is released sees what this thread did before.
   fired_[rule].fetch_add(1, std::memory_order_release);

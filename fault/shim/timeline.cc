@@ -196,6 +196,8 @@ void OpenTimeline() {
   g_file.store(file, std::memory_order_relaxed);
 }
 
+bool TimelineIsOpen() { return TheFile() != nullptr; }
+
 void NameProcessInTimeline() { g_process.store(static_cast<std::uint32_t>(getpid()), std::memory_order_relaxed); }
 
 void NoteMoment(MomentKind kind, std::string_view name, const MomentFacts& facts) {

@@ -59,6 +59,9 @@ struct OpenMoment {
 // Ends the process if the file cannot be used. REQUIRES: called once, before the others.
 void OpenTimeline();
 
+// Whether anything is recorded.
+bool TimelineIsOpen();
+
 // A point in time. Names are cut where the record ends.
 void NoteMoment(MomentKind kind, std::string_view name, const MomentFacts& facts = {});
 
