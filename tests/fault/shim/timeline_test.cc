@@ -215,7 +215,7 @@ TEST(Timeline, KeepsTheLastMomentsOfSeveralThreads) {
   for (const Moment& moment : recording.moments) {
     sequences.insert(moment.sequence);
     EXPECT_GT(moment.sequence / 2 + kRecords, recording.next) << "of the last round";
-    if (moment.kind == kCall) EXPECT_EQ(moment.name, "cuGraphCreate");
+    EXPECT_EQ(moment.name, moment.kind == kDrain ? "drain" : "cuGraphCreate");
   }
   EXPECT_EQ(sequences.size(), recording.moments.size());
   const Moment& last = recording.moments.back();
