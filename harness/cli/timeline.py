@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 import struct
-import threading
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -50,12 +49,9 @@ NOT_OVER = "not over"  # the result of a call that had not come back when the pr
 class TimelineShare:
     """Which cases of a report have timelines: those that did not pass, and with `of_all` the others; the first ones,
     with half the room kept for those that did not pass.
-
-    Thread safety: from any thread.
     """
 
     def __init__(self, of_all: bool = False, most: int = MOST_TIMELINES) -> None:
-        self._lock = threading.Lock()
         self._of_all = of_all
         self._most = most
         self._taken = 0
@@ -64,11 +60,10 @@ class TimelineShare:
         """Whether a case gets one of the places."""
         if passed and not self._of_all:
             return False
-        with self._lock:
-            if self._taken >= (self._most // 2 if passed else self._most):
-                return False
-            self._taken += 1
-            return True
+        if self._taken >= (self._most // 2 if passed else self._most):
+            return False
+        self._taken += 1
+        return True
 
 
 def read_timeline(path: Path) -> Timeline | None:
