@@ -138,9 +138,9 @@ class TimelineTest(EndToEndTest):
         self.assertEqual(("fault", "cuGraphLaunch", "abort"), (fault["kind"], fault["name"], fault["result"]))
 
     def test_a_case_that_passed_has_one_when_asked_with_drains_and_releases(self) -> None:
-        _, report = self.run_report("--filter=A1*/inline", "--seed=7")
+        _, report = self.run_report("--filter=A1.replacement*/inline", "--seed=7")
         self.assertEqual([None], [case["timeline"] for case in report["cases"]])
-        _, report = self.run_report("--filter=A1*/inline", "--seed=7", "--timelines")
+        _, report = self.run_report("--filter=A1.replacement*/inline", "--seed=7", "--timelines")
         moments = report["cases"][0]["timeline"]["moments"]
         drains = [moment for moment in moments if moment["kind"] == "drain"]
         releases = [moment for moment in moments if moment["kind"] == "release"]
