@@ -90,7 +90,9 @@ def _of_perfetto(module: str) -> Any:
 
 def _packages() -> Path | None:
     """Where the packages are; None if they, or Node, are not installed."""
-    found = sorted(cache_folder(os.environ).glob("venv/lib/python3*/site-packages/perfetto"))
+    # Bazel takes HOME away, which the system knows as well.
+    cache = cache_folder({"HOME": str(Path.home()), **os.environ})
+    found = sorted(cache.glob("venv/lib/python3*/site-packages/perfetto"))
     return found[0].parent if found and shutil.which("node") else None
 
 
