@@ -53,9 +53,10 @@ class Rule:
     fired: int
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class Moment:
-    """One thing that happened while a case ran. One without a duration is a point in time.
+    """One thing that happened while a case ran. One without a duration is a point in time, or, with the result
+    `not over`, a stretch that had no end when the process ended.
 
     Kinds: `call` (of the driver), `destructor` and `host-function` (callbacks that the driver made), `pending-call`
     (handed to the interpreter's queue: a wakeup), `drain` (the time in which cleanup ran), `context` (another stretch
@@ -67,7 +68,7 @@ class Moment:
     kind: str
     name: str  # of a call its entry point; of a destructor and a release what is released
     duration_us: float | None = None
-    result: str = ""  # of a call that did not succeed, its answer
+    result: str = ""  # of a call that did not succeed, its answer; of a fault, what it did
     object: str = ""  # the user object that it is about, such as "object 3"
     references: int | None = None  # that the subject and its graphs hold of the object afterwards
     queue: int | None = None  # how many calls the interpreter's queue, or cleanups ours, had afterwards

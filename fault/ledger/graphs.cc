@@ -48,6 +48,18 @@ void Graphs::Cloned(Handle handle, const GraphPointer& source) {
   Register(handle, graph);
 }
 
+std::uint64_t Graphs::ReferencesOf(ObjectId object) {
+  ++questions_;
+  std::uint64_t references = 0;
+  VisitAll([&](const Graph& graph) {
+    const auto held = graph.references.find(object);
+    if (graph.counted == questions_ || held == graph.references.end()) return;
+    graph.counted = questions_;
+    references += held->second;
+  });
+  return references;
+}
+
 GraphPointer Graphs::StartCapture() {
   auto graph = std::make_shared<Graph>();
   graph->known = true;

@@ -43,6 +43,7 @@ struct Graph {
       given_up;  // of the references: a fault kept their release from the driver
   std::vector<Handle> nodes_with_graphs;
   std::vector<CopiedNode> copied_nodes;
+  mutable std::uint64_t counted = 0;  // by the last question of that number, since a graph may come more than once
 };
 
 // A node that owns graphs: one for a child-graph node, several for a conditional one.
@@ -110,6 +111,12 @@ class Graphs {
     for (const auto& [handle, graph] : graphs_) VisitTree(graph, visit);
   }
 
+  // How many references of the object all graphs hold together.
+  std::uint64_t ReferencesOf(ObjectId object);
+
+  // Graphs that have a handle.
+  std::size_t booked() const { return graphs_.size(); }
+
   // Takes a root, or what a node owns, out of the books before the driver is asked to destroy it.
   Dying TakeGraph(Handle handle);
   Dying TakeNode(Handle node);
@@ -135,6 +142,7 @@ class Graphs {
   std::unordered_map<Handle, GraphPointer> graphs_;
   std::unordered_map<Handle, OwningNode> nodes_;
   DeadHandles dead_;
+  std::uint64_t questions_ = 0;
 };
 
 }  // namespace holdfast::fault

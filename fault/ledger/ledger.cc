@@ -12,6 +12,9 @@ std::string HandleText(Handle handle) {
   return text;
 }
 
+// A question that is asked at each call must not take longer the more graphs there are.
+constexpr std::size_t kMostGraphsLookedAt = 128;
+
 std::string CountText(std::uint64_t count, std::string_view noun) {
   return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
 }
@@ -126,6 +129,20 @@ void Ledger::GraphReleaseKept(Handle graph, Handle object, std::uint64_t count) 
   if (book == nullptr || id == kNoObject) return;
   book->given_up[id] += count;
   anything_kept_ = true;
+}
+
+ObjectId Ledger::FindObject(Handle object) const {
+  const std::lock_guard lock(mutex_);
+  return objects_.Find(object);
+}
+
+std::optional<std::uint64_t> Ledger::ReferencesOf(ObjectId object) {
+  const std::lock_guard lock(mutex_);
+  if (!objects_.WasCreated(object)) return std::nullopt;
+  const std::uint64_t references = objects_.ReferencesOf(object);
+  if (!objects_.IsAlive(object)) return references;
+  if (graphs_.booked() > kMostGraphsLookedAt) return std::nullopt;
+  return references + graphs_.ReferencesOf(object);
 }
 
 // ---- graphs ---------------------------------------------------------------------------------------------------------

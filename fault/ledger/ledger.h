@@ -18,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -89,6 +90,13 @@ class Ledger {
   void EndRelease(const PendingRelease& pending, bool done);
   void ObjectReleaseKept(Handle object, std::uint64_t count);
   void GraphReleaseKept(Handle graph, Handle object, std::uint64_t count);
+
+  // kNoObject if the object was made out of our sight, or is gone.
+  ObjectId FindObject(Handle object) const;
+
+  // How many references of the object the subject and its graphs hold together; those of executables do not count. None
+  // once it is gone. Nothing if it was never there, or if there are more graphs to look at than a quick answer allows.
+  std::optional<std::uint64_t> ReferencesOf(ObjectId object);
 
   // ---- graphs ----
   void GraphCreated(Handle graph);

@@ -30,6 +30,11 @@ ObjectId UserObjects::Find(Handle handle) const {
   return found == ids_.end() ? kNoObject : found->second;
 }
 
+std::uint64_t UserObjects::ReferencesOf(ObjectId id) const {
+  const auto found = objects_.find(id);
+  return found == objects_.end() ? 0 : found->second.references;
+}
+
 void UserObjects::AddReferences(ObjectId id, std::uint64_t count) {
   const auto found = objects_.find(id);
   if (found != objects_.end()) found->second.references += count;

@@ -40,6 +40,10 @@ class UserObjects {
   // A fault kept the release of `count` references from the driver: they stay, and the subject has given them up.
   void GiveUpReferences(ObjectId id, std::uint64_t count);
 
+  // Whether there was such an object ever, and how many references of it the subject itself holds.
+  bool WasCreated(ObjectId id) const { return id != kNoObject && id <= last_id_; }
+  std::uint64_t ReferencesOf(ObjectId id) const;
+
   std::size_t alive() const { return objects_.size(); }
   bool IsAlive(ObjectId id) const { return objects_.contains(id); }
 

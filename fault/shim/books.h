@@ -4,13 +4,16 @@
 
 #include "fault/ledger/ledger.h"
 #include "fault/shim/events.h"
+#include "fault/shim/timeline.h"
 
 namespace holdfast::fault {
 
 // Never destroyed: the driver may call back while the process ends.
 inline Ledger& TheLedger() {
-  static Ledger* ledger =
-      new Ledger([](std::string_view kind, const std::string& message) { WriteFinding(kind, message); });
+  static Ledger* ledger = new Ledger([](std::string_view kind, const std::string& message) {
+    NoteMoment(MomentKind::kFinding, kind);
+    WriteFinding(kind, message);
+  });
   return *ledger;
 }
 

@@ -15,11 +15,13 @@ Call::Call(Entry entry) : entry_(entry), thread_(CurrentThread(Arrival::kSubject
   }
   ++thread_->inside;
   PassPoint("call", InfoOf(entry).name.data());
+  moment_ = BeginMoment(MomentKind::kCall, InfoOf(entry).name);
   if (thread_->callback != nullptr) TheLedger().CallInCallback(InfoOf(entry).name, thread_->Text(), thread_->callback);
 }
 
 Call::~Call() {
   if (thread_ == nullptr) return;
+  EndMoment(moment_, MomentKind::kCall, InfoOf(entry_).name, Facts());
   PassPoint("answer", InfoOf(entry_).name.data());
   --thread_->inside;
 }
@@ -39,12 +41,22 @@ bool Call::IsAnswered() {
   return answered;
 }
 
-CUresult Call::Answer() const { return static_cast<CUresult>(*action_->result); }
+CUresult Call::Answer() { return Tell(static_cast<CUresult>(*action_->result)); }
 
 std::uint32_t Call::rounds() const { return action_ == nullptr ? 1 : 1 + action_->repeat.value_or(0); }
 
-CUresult Call::Finish(CUresult result) const {
-  return action_ != nullptr && action_->result && action_->after ? Answer() : result;
+CUresult Call::Finish(CUresult result) {
+  return action_ != nullptr && action_->result && action_->after ? Answer() : Tell(result);
+}
+
+MomentFacts Call::Facts() const {
+  MomentFacts facts;
+  if (!is_recorded()) return facts;
+  if (told_ != CUDA_SUCCESS) facts.result = ResultNameOf(told_).value_or("an unknown result");
+  if (object_ == kNoObject) return facts;
+  facts.object = object_;
+  if (const auto references = TheLedger().ReferencesOf(object_)) facts.references = CountInMoment(*references);
+  return facts;
 }
 
 }  // namespace holdfast::fault

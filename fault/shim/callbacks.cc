@@ -1,13 +1,18 @@
 #include "fault/shim/callbacks.h"
 
+#include <array>
 #include <chrono>
+#include <cinttypes>
+#include <cstdio>
 #include <memory>
+#include <string_view>
 
 #include "fault/shim/books.h"
 #include "fault/shim/delivery.h"
 #include "fault/shim/injector.h"
 #include "fault/shim/order.h"
 #include "fault/shim/threads.h"
+#include "fault/shim/timeline.h"
 
 namespace holdfast::fault {
 
@@ -24,12 +29,24 @@ struct HostFunctionRecord {
 
 namespace {
 
+// "object 3", in `text`; empty if nobody will read it.
+std::string_view NameOf(ObjectId object, std::array<char, 32>& text) {
+  if (!TimelineIsOpen()) return {};
+  std::snprintf(text.data(), text.size(), "object %" PRIu64, object);
+  return text.data();
+}
+
 // Runs the destructor on this thread. The object counts as gone from here on, so that a subject that counts in its
 // destructor agrees with the ledger.
 void RunDestructor(Thread& thread, DestructorRecord* record) {
   PassPoint("deliver", "destructor");
+  std::array<char, 32> text;
   TheLedger().DestructorRan(record->object);
   {
+    const std::string_view name = NameOf(record->object, text);
+    Stretch stretch(MomentKind::kDestructor, name);
+    stretch.facts().object = record->object;
+    stretch.facts().references = 0;
     const InsideCallback inside(thread, "the destructor callback of a user object");
     record->destroy(record->payload);
   }
@@ -96,6 +113,7 @@ void CUDA_CB HostFunctionArrived(void* argument) {
   Thread* thread = CurrentThread(Arrival::kCallback);
   const InsideShim inside(*thread);
   PassPoint("deliver", "host function");
+  const Stretch stretch(MomentKind::kHostFunction, "host function");
   const InsideCallback callback(*thread, "a host function");
   record->function(record->argument);
 }

@@ -13,6 +13,7 @@
 #include "fault/shim/order.h"
 #include "fault/shim/pending_calls.h"
 #include "fault/shim/threads.h"
+#include "fault/shim/timeline.h"
 
 namespace holdfast::fault {
 namespace {
@@ -67,8 +68,32 @@ void MoveContext(const char* name, int direction) {
   if (word == "capture") thread->captures.fetch_add(direction, std::memory_order_relaxed);  // read by this thread alone
 }
 
-void EnterContext(const char* name) { MoveContext(name, 1); }
-void LeaveContext(const char* name) { MoveContext(name, -1); }
+MomentKind KindOfContext(const char* name) {
+  return std::string_view(name) == "drain" ? MomentKind::kDrain : MomentKind::kContext;
+}
+
+void EnterContext(const char* name) {
+  MoveContext(name, 1);
+  if (Thread* thread = KnownThread()) thread->announced.Enter(BeginMoment(KindOfContext(name), name));
+}
+
+void LeaveContext(const char* name) {
+  if (Thread* thread = KnownThread()) {
+    const auto [moment, queue] = thread->announced.Leave();
+    EndMoment(moment, KindOfContext(name), name, {.queue = queue});
+  }
+  MoveContext(name, -1);
+}
+
+// Of a thread that the shim does not know as well: noting a moment must not give it a name.
+void NoteMomentOfSubject(const char* kind, const char* name, std::uint32_t queue) {
+  const std::string_view word = kind;
+  if (word == "release") NoteMoment(MomentKind::kRelease, name, {.queue = queue});
+  if (word == "finding") NoteMoment(MomentKind::kFinding, name, {.queue = queue});
+  if (word == "pending-call") NoteMoment(MomentKind::kPendingCall, name, {.queue = queue});
+  Thread* thread = KnownThread();
+  if (word == "queue" && thread != nullptr) thread->announced.SetQueue(queue);
+}
 
 SiteDecision DecisionOf(const Action& action, SiteId site) {
   SiteDecision decision{};
@@ -143,7 +168,7 @@ std::uint64_t Disarm() {
 }
 
 constexpr ShimControl kControl = {
-    .version = 3,
+    .version = 4,
     .name_thread = &NameThread,
     .announce_step = &AnnounceStep,
     .enter_context = &EnterContext,
@@ -164,6 +189,7 @@ constexpr ShimControl kControl = {
     .saturate = &SaturateHost,
     .release_saturation = &ReleaseSaturation,
     .release_pending_calls = [] { ThePendingDelivery().LetGo(); },
+    .note_moment = &NoteMomentOfSubject,
 };
 
 }  // namespace

@@ -60,7 +60,7 @@ struct ArmedFault {
 };
 
 struct ShimControl {
-  std::uint32_t version;  // 3
+  std::uint32_t version;  // 4
 
   // Names the calling thread for `when.thread` and for the fault log. Without it a thread is "subject" with the
   // next free ordinal; the first thread that reaches the shim is "main" with ordinal 0.
@@ -120,7 +120,17 @@ struct ShimControl {
   // Lets go of the pending calls that the plan holds, whatever holds them. Does not wait: it may be this very thread
   // that has to make room for them.
   void (*release_pending_calls)();
+
+  // ---- since version 4 ----
+
+  // Notes a moment of the calling thread for the report's timeline. Of these kinds it is a point in time:
+  // "release" (of an owner), "finding", "pending-call"; `queue` is the length of the queue that it is about, or
+  // kNoQueue. The kind "queue" makes no moment of its own: the context that this thread entered last is recorded with
+  // that length when it leaves it. Allocates nothing, takes no lock.
+  void (*note_moment)(const char* kind, const char* name, std::uint32_t queue);
 };
+
+inline constexpr std::uint32_t kNoQueue = 0xffffffff;
 
 using ShimControlFunction = const ShimControl* (*)();
 

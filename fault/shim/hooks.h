@@ -48,6 +48,20 @@ void CheckHandle(const Argument& argument) {
   }
 }
 
+// ---- user objects that calls are about ------------------------------------------------------------------------------
+
+template <typename Argument>
+ObjectId ObjectOf(const Argument& argument) {
+  if constexpr (std::is_same_v<Argument, CUuserObject>) return TheLedger().FindObject(HandleOf(argument));
+  return kNoObject;
+}
+
+template <typename Made>
+ObjectId ObjectMadeBy(const Made& hook) {
+  if constexpr (requires { hook.made(); }) return hook.made();
+  return kNoObject;
+}
+
 // ---- calls that change nothing that is counted ----------------------------------------------------------------------
 
 template <Entry kEntry>
@@ -118,12 +132,15 @@ struct ObjectCreationHook {
     const bool created = result == CUDA_SUCCESS;
     TheLedger().EndCreateObject(object_, created, created ? HandleOf(*out_) : 0, references_);
     if (!created) DropDestructor(record_);
+    made_ = created ? object_ : kNoObject;
   }
+  ObjectId made() const { return made_; }
 
  private:
   CUuserObject* const out_;
   const unsigned int references_;
   ObjectId object_ = kNoObject;
+  ObjectId made_ = kNoObject;
   DestructorRecord* record_ = nullptr;
 };
 HOLDFAST_HOOK(cuUserObjectCreate, ObjectCreationHook)

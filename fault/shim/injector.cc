@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -9,8 +10,23 @@
 #include <thread>
 
 #include "fault/shim/events.h"
+#include "fault/shim/timeline.h"
 
 namespace holdfast::fault {
+
+namespace {
+
+// "return CUDA_ERROR_OUT_OF_MEMORY", as the timeline has it.
+void NoteFault(SiteId site, const Action& action) {
+  std::array<char, 64> text{};
+  const std::string_view word = ActionWord(action);
+  const std::string_view result = action.result ? ResultNameOf(*action.result).value_or("-1") : std::string_view();
+  std::snprintf(text.data(), text.size(), "%.*s%s%.*s", static_cast<int>(word.size()), word.data(),
+                result.empty() ? "" : " ", static_cast<int>(result.size()), result.data());
+  NoteMoment(MomentKind::kFault, SiteName(site), {.result = text.data()});
+}
+
+}  // namespace
 
 void Injector::Install(Plan plan) {
   table_ = std::make_unique<const DecisionTable>(std::move(plan));
@@ -33,6 +49,7 @@ int Injector::Visited(Thread& thread, SiteId site, std::string_view call) {
   const int rule = table_->Decide(visit, thread.memory);
   if (rule < 0) return -1;
   const Action& action = table_->rule(static_cast<std::size_t>(rule)).action;
+  NoteFault(site, action);
   WriteFault({SiteName(site), call, visit.ordinal, thread.Text(), rule, &action});
   faults_[site].fetch_add(1, std::memory_order_relaxed);  // a count, no order
   // Release: pairs with HoldIsOver, so that whoever is released sees what this thread did before.
@@ -43,7 +60,9 @@ int Injector::Visited(Thread& thread, SiteId site, std::string_view call) {
 
 const Action* Injector::ArmedAt(Thread& thread, SiteId site) {
   const Action* action = thread.armed.Visited(site);
-  if (action != nullptr) faults_[site].fetch_add(1, std::memory_order_relaxed);  // a count, no order
+  if (action == nullptr) return nullptr;
+  NoteFault(site, *action);
+  faults_[site].fetch_add(1, std::memory_order_relaxed);  // a count, no order
   return action;
 }
 
@@ -87,6 +106,7 @@ void Injector::Wait(int rule, SiteId site, bool with_delay) {
 }
 
 void Injector::AnnounceStep(std::string_view name) {
+  NoteMoment(MomentKind::kStep, name);
   const StepId step = table_->FindStep(name);
   // Release: pairs with the acquire in Visited. A step that the plan does not name still ends the one before it.
   Announcement before = announcement_.load(std::memory_order_relaxed);  // only to build the next one from

@@ -26,6 +26,7 @@ CUresult Intercept(Arguments... arguments) {
   Call call(kEntry);
   const auto function = reinterpret_cast<Function>(DriverFunction(kEntry));
   if (call.nested()) return function == nullptr ? CUDA_ERROR_NOT_FOUND : function(arguments...);
+  if (call.is_recorded()) (call.Concerns(ObjectOf(arguments)), ...);
   (CheckHandle<kEntry>(arguments), ...);
   if (call.IsAnswered()) {
     NoteKept<kEntry>(arguments...);
@@ -33,12 +34,13 @@ CUresult Intercept(Arguments... arguments) {
   }
   if (function == nullptr) {
     NoteMissing();
-    return CUDA_ERROR_NOT_FOUND;
+    return call.Tell(CUDA_ERROR_NOT_FOUND);
   }
   Hook<kEntry> hook(arguments...);
   CUresult result = CUDA_SUCCESS;
   for (std::uint32_t round = call.rounds(); round > 0; --round) result = function(arguments...);
   hook.Done(result);
+  call.Concerns(ObjectMadeBy(hook));
   return call.Finish(result);
 }
 

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <mutex>
 #include <new>
+#include <string_view>
 #include <thread>
 
 #include "fault/shim/delivery.h"
@@ -15,11 +16,15 @@
 #include "fault/shim/host.h"
 #include "fault/shim/injector.h"
 #include "fault/shim/threads.h"
+#include "fault/shim/timeline.h"
 
 namespace holdfast::fault {
 namespace {
 
 AddPendingCall g_real = nullptr;
+
+// In the timeline, of the call and of its run.
+constexpr std::string_view kPendingCallName = "Py_AddPendingCall";
 
 // ---- counters -------------------------------------------------------------------------------------------------------
 
@@ -123,7 +128,10 @@ int RunCall(void* argument) {
   g_outstanding.Add(-1);
   g_run.Add();
   TheHostGate().Watch();
-  return function(own);
+  Stretch stretch(MomentKind::kDrain, kPendingCallName);
+  const int answer = function(own);
+  stretch.facts().queue = CountInMoment(g_outstanding.value());
+  return answer;
 }
 
 // ---- a full queue ---------------------------------------------------------------------------------------------------
@@ -351,6 +359,17 @@ bool MayBeLate() {
   return false;
 }
 
+int CountArrival(PendingFunction function, void* argument) {
+  g_calls.Add();
+  const bool finalizing = HostIsFinalizing();
+  if (finalizing) g_while_finalizing.Add();
+  const bool concerned = TheInjector().table().Concerns(PendingCallSite());
+  Thread* thread = concerned ? CurrentThread(Arrival::kSubject) : KnownThread();
+  if (thread != nullptr) return ArrivedOn(*thread, finalizing, function, argument);
+  g_strangers.Add();
+  return HandOver(function, argument);
+}
+
 bool g_is_child = false;
 
 }  // namespace
@@ -363,14 +382,11 @@ void OpenPendingCalls(AddPendingCall real) {
 }
 
 int PendingCallArrived(PendingFunction function, void* argument) {
-  g_calls.Add();
-  const bool finalizing = HostIsFinalizing();
-  if (finalizing) g_while_finalizing.Add();
-  const bool concerned = TheInjector().table().Concerns(PendingCallSite());
-  Thread* thread = concerned ? CurrentThread(Arrival::kSubject) : KnownThread();
-  if (thread != nullptr) return ArrivedOn(*thread, finalizing, function, argument);
-  g_strangers.Add();
-  return HandOver(function, argument);
+  Stretch stretch(MomentKind::kPendingCall, kPendingCallName);
+  const int answer = CountArrival(function, argument);
+  stretch.facts().queue = CountInMoment(g_outstanding.value());
+  if (answer != 0) stretch.facts().result = "refused";
+  return answer;
 }
 
 PendingCalls CountPendingCalls() {

@@ -20,6 +20,7 @@
 #include "fault/shim/pending_calls.h"
 #include "fault/shim/python_door.h"
 #include "fault/shim/threads.h"
+#include "fault/shim/timeline.h"
 
 namespace holdfast::fault {
 namespace {
@@ -58,6 +59,7 @@ void BeforeFork() {
 }
 
 void AfterFork(bool child) {
+  if (child) NameProcessInTimeline();
   TheLedger().UnlockAfterFork();
   TheCaptures().UnlockAfterFork();
   TheInjector().UnlockAfterFork();
@@ -72,6 +74,7 @@ void Start() {
   t_starting = true;
   FindOrder();
   OpenEvents();
+  OpenTimeline();
   TheInjector().Install(LoadPlanOfEnvironment());
   TheLedger();
   TheDelivery();

@@ -12,11 +12,13 @@
 
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
 #include "fault/plan/decide.h"
 #include "fault/shim/armed.h"
+#include "fault/shim/timeline.h"
 
 namespace holdfast::fault {
 
@@ -24,6 +26,32 @@ namespace holdfast::fault {
 struct StepCount {
   std::uint32_t announcement = 0;  // which one, from 1
   std::uint64_t visits = 0;
+};
+
+// The contexts that a thread has announced and not left yet, for the timeline. Those that nest deeper than kMost are
+// not in it.
+class AnnouncedContexts {
+ public:
+  struct Context {
+    OpenMoment moment;
+    std::uint32_t queue = kNotCounted;
+  };
+
+  void Enter(const OpenMoment& moment) {
+    if (depth_++ < kMost) contexts_[depth_ - 1] = {moment};
+  }
+  void SetQueue(std::uint32_t queue) {
+    if (depth_ > 0 && depth_ <= kMost) contexts_[depth_ - 1].queue = queue;
+  }
+  Context Leave() {
+    if (depth_ == 0) return {};  // one that was never entered
+    return depth_-- <= kMost ? contexts_[depth_] : Context{};
+  }
+
+ private:
+  static constexpr std::size_t kMost = 8;
+  std::array<Context, kMost> contexts_;
+  std::size_t depth_ = 0;
 };
 
 struct Thread {
@@ -40,6 +68,7 @@ struct Thread {
   std::atomic<std::uint64_t>* visits = nullptr;  // one a site
   StepCount* visits_in_step = nullptr;           // one a site
   ArmedFaults armed;
+  AnnouncedContexts announced;
   Thread* next = nullptr;
 
   std::uint8_t contexts() const;

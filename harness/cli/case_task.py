@@ -19,6 +19,7 @@ from harness.cli.problems import HarnessError
 from harness.cli.reproduce import Reproducer
 from harness.cli.schedule import ThreadOrder
 from harness.cli.seed import format_seed
+from harness.cli.timeline import TIMELINE_FILE, TimelineShare, read_timeline
 from harness.cli.verdict import Verdict
 from reports import record
 
@@ -43,6 +44,7 @@ class Setting:
     resident_bytes: int
     sanitizers: tuple[str, ...] = ()
     order: ThreadOrder | None = None  # of the threads; None: as the system runs them
+    timelines: TimelineShare | None = None  # None: no case keeps its own
 
     def limits(self, case: Case) -> Limits:
         slowdown = max((_SLOWDOWN[name] for name in self.sanitizers), default=1.0)
@@ -129,7 +131,7 @@ class CaseTask:
         result = self._record(ending, judgement)
         if judgement.verdict is not Verdict.PASSED and self._setting.artifacts:
             result = self._with_artifacts(result, ending, self._setting.artifacts)
-        self.result = result
+        self.result = self._with_timeline(result)
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def _settle(self, verdict: Verdict, reason: str) -> None:
@@ -186,6 +188,12 @@ class CaseTask:
                 verdict=result.verdict if result.findings else Verdict.ERROR.value,
                 reason=f"{result.reason}; {reason}" if result.reason else reason,
             )
+
+    def _with_timeline(self, result: record.Case) -> record.Case:
+        share = self._setting.timelines
+        if share is None or not share.take(passed=result.verdict == Verdict.PASSED.value):
+            return result
+        return dataclasses.replace(result, timeline=read_timeline(self._folder / TIMELINE_FILE))
 
     def _artifact_name(self) -> str:
         return f"{self.case.name}_{self.case.run}"

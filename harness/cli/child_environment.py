@@ -10,6 +10,7 @@ from harness.cli.child import EVENTS_FILE, SANITIZER_LOG
 from harness.cli.drivers import Driver
 from harness.cli.sanitizer import environment_options
 from harness.cli.seed import format_seed
+from harness.cli.timeline import TIMELINE_FILE
 
 PLAN_FILE = "plan.json"
 
@@ -50,6 +51,7 @@ def child_environment(
             "HOLDFAST_DRIVER": str(driver.library),
             "HOLDFAST_PLAN": str(folder / PLAN_FILE),
             "HOLDFAST_EVENTS": str(folder / EVENTS_FILE),
+            "HOLDFAST_TIMELINE": str(folder / TIMELINE_FILE),
             "HOLDFAST_SEED": format_seed(case.seed),
             "HOLDFAST_MODEL": f"seed={format_seed(case.seed)}",
             "TMPDIR": str(folder),

@@ -184,7 +184,10 @@ class Fuzzer:
 
     def _candidates(self, sequences: Sequence[FuzzSequence]) -> list[FuzzTask]:
         setting = dataclasses.replace(
-            self._setting, artifacts=None, timeout_seconds=self._setting.timeout_seconds or self._replay_seconds()
+            self._setting,
+            artifacts=None,
+            timelines=None,
+            timeout_seconds=self._setting.timeout_seconds or self._replay_seconds(),
         )
         tasks = []
         for sequence in sequences:

@@ -289,6 +289,7 @@ OPTIONS = (
         "the report of a run that had to fail, for the rule canary-failed",
         repeats=True,
     ),
+    _flag("--timelines", RUNNING, "keep the timeline of every case, not only of those that did not pass"),
     _flag("--list", ("run",), "print the names of the selected cases and run none"),
     _flag("--list", ("explore",), "print the names of the selected programs and explore none"),
     _flag("--coverage", ("list",), "each behaviour, and the scenarios and tests that cover it"),

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from harness.cli.problems import HarnessError
 from harness.cli.values import ReportTarget
-from reports import html_report, json_report, junit_report
+from reports import html_report, json_report, junit_report, trace_report
 from reports.record import Record
 
 STANDARD_OUTPUT = "-"
@@ -23,6 +23,7 @@ _RENDERERS: dict[str, Callable[..., bytes]] = {
     "html": html_report.render,
     "json": json_report.render,
     "junit": junit_report.render,
+    "trace": trace_report.render,
 }
 
 # Those that can show a run beside an earlier one. They take it as `baseline`, which may be None.

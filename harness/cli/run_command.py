@@ -21,6 +21,7 @@ from harness.cli.reproduce import Reproducer
 from harness.cli.schedule import ThreadOrder, refuse_unorderable
 from harness.cli.session import Session, report_targets
 from harness.cli.table import Paint, case_table, closing_lines, details
+from harness.cli.timeline import TimelineShare
 from harness.cli.values import format_duration
 from harness.cli.verdict import ExitCode, Verdict, exit_code_of
 from reports import record
@@ -144,6 +145,7 @@ def make_setting(session: Session, scratch: Path) -> Setting:
         resident_bytes=invocation["--rss-limit-mb"] << 20,
         sanitizers=session.sanitizers,
         order=_thread_order(session),
+        timelines=TimelineShare(of_all=invocation["--timelines"]),
     )
 
 

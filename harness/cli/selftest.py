@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from harness.cli import fuzz_task
-from harness.cli.case_task import CaseTask
+from harness.cli.case_task import CaseTask, Setting
 from harness.cli.cases import Pair, expand, refuse_too_many
 from harness.cli.catalogue import Scenario, list_all_scenarios
 from harness.cli.child_environment import loader_environment
@@ -134,9 +134,11 @@ def _run_claims(
     session: Session, claims: Sequence[Claim], fuzzed: dict[str, Path], scratch: Path, interrupt: Interrupt
 ) -> ExitCode:
     setting = make_setting(session, scratch)
+    # What runs with a bug in it is not among the cases of the report.
+    with_bug = dataclasses.replace(setting, timelines=None)
     numbers = itertools.count()
 
-    def tasks_of(pairs: list[Pair]) -> list[CaseTask]:
+    def tasks_of(pairs: list[Pair], setting: Setting = with_bug) -> list[CaseTask]:
         first, runs = session.invocation["--first-run"], session.invocation["--runs"]
         return [CaseTask(case, setting, next(numbers)) for case in expand(pairs, session.seed, first, runs)]
 
@@ -144,12 +146,12 @@ def _run_claims(
         if SWEEP_SUITE not in claim.scenario.suites:
             return tasks_of(_pairs(claim.scenario))
         cases = expand(_pairs(claim.scenario), session.seed, first_run=0, runs=1)
-        return [Sweep(case, setting, lambda: next(numbers), stop_at_finding=True).start() for case in cases]
+        return [Sweep(case, with_bug, lambda: next(numbers), stop_at_finding=True).start() for case in cases]
 
     scenarios = _as_they_are(session, claims)
     with_and_without = [*scenarios.values(), *(claim.scenario for claim in claims)]
     refuse_too_many(sum(len(one.variants) for one in with_and_without) * session.invocation["--runs"])
-    clean = [task for scenario in scenarios.values() for task in tasks_of(_pairs(scenario))]
+    clean = [task for scenario in scenarios.values() for task in tasks_of(_pairs(scenario), setting)]
     claimed = {claim: tasks_of_claim(claim) for claim in claims}
     everything = [*clean, *(task for tasks in claimed.values() for task in tasks)]
     files = ReportFiles(report_targets(session))
@@ -161,7 +163,7 @@ def _run_claims(
     state.fuzz_waiting = len(fuzzed)
     for bug, program in fuzzed.items():
         if not interrupt.signal and state.may_start():
-            fuzzer = Fuzzer(program, setting, session.seed, width_of(session), interrupt)
+            fuzzer = Fuzzer(program, with_bug, session.seed, width_of(session), interrupt)
             state.of_fuzzer.append(_detection_by_fuzz(bug, fuzzer))
             state.fuzz_waiting -= 1
     code = interrupt.exit_code if interrupt.signal else _code(state)

@@ -111,6 +111,11 @@ class PointTask(CaseTask):
     def _reproduction(self) -> tuple[str, ...]:
         return self._setting.reproducer.sweep_commands(self.case, self.rules)
 
+    def _with_timeline(self, result: record.Case) -> record.Case:
+        # The points that passed are counted in the report, and not among its cases.
+        counted = self.rules and result.verdict == Verdict.PASSED.value
+        return result if counted else super()._with_timeline(result)
+
     def _artifact_name(self) -> str:
         return f"{super()._artifact_name()}_{self._plan.digest}"
 

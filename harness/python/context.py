@@ -54,6 +54,7 @@ class Context:
         frame = sys._getframe(1)
         while frame.f_back is not None and frame.f_code.co_filename == __file__:
             frame = frame.f_back
+        self.shim.note_moment("finding", kind)
         write_event("finding", kind=kind, message=message, place=f"{frame.f_code.co_filename}:{frame.f_lineno}")
         self._end_process(EXIT_FINDING)
 

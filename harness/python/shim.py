@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ctypes
 
-VERSION = 3
+VERSION = 4
+
+NO_QUEUE = 0xFFFFFFFF
 
 _COUNT = ctypes.c_uint64
 _NAME = ctypes.c_char_p
@@ -81,6 +83,7 @@ class Control(ctypes.Structure):
         ("saturate", ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_uint32)),
         ("release_saturation", ctypes.CFUNCTYPE(None)),
         ("release_pending_calls", ctypes.CFUNCTYPE(None)),
+        ("note_moment", ctypes.CFUNCTYPE(None, _NAME, _NAME, ctypes.c_uint32)),
     )
 
 
@@ -146,6 +149,10 @@ class Shim:
     def release_pending_calls(self) -> None:
         """Lets go of the pending calls that the plan holds."""
         self._control.release_pending_calls()
+
+    def note_moment(self, kind: str, name: str, queue: int = NO_QUEUE) -> None:
+        """A point in time for the report's timeline: `release`, `finding` or `pending-call`."""
+        self._control.note_moment(kind.encode(), name.encode(errors="replace"), queue)
 
     def quiesce_address(self) -> int:
         """The function behind `quiesce`, to call it in another way."""

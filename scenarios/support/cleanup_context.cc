@@ -1,5 +1,7 @@
 #include "scenarios/support/cleanup_context.h"
 
+#include <atomic>
+#include <cstdint>
 #include <utility>
 
 #include "lib/cleanup/wakeups.h"
@@ -11,8 +13,40 @@ using cleanup::DeferredCleanup;
 using cleanup::DrainFunction;
 using cleanup::Wakeup;
 
+// Where drains and releases are noted; null before StartCleanup.
+std::atomic<const fault::ShimControl*> current_shim{nullptr};
+
 // Drains nest when an owner's destructor drains. Belongs to its thread alone.
 thread_local int drain_depth = 0;
+
+// How much is enqueued and not yet released.
+std::uint32_t QueueLength() noexcept {
+  const cleanup::CleanupCounters counters = DeferredCleanup::Process().Counters();
+  return counters.enqueued > counters.released ? static_cast<std::uint32_t>(counters.enqueued - counters.released) : 0;
+}
+
+// Marks the thread, and tells the shim, while a drain runs.
+class DrainMark {
+ public:
+  DrainMark() noexcept : shim_(current_shim) {
+    ++drain_depth;
+    if (shim_ != nullptr) {
+      shim_->enter_context("drain");
+    }
+  }
+  ~DrainMark() {
+    if (shim_ != nullptr) {
+      shim_->note_moment("queue", "", QueueLength());
+      shim_->leave_context("drain");
+    }
+    --drain_depth;
+  }
+  DrainMark(const DrainMark&) = delete;
+  DrainMark& operator=(const DrainMark&) = delete;
+
+ private:
+  const fault::ShimControl* const shim_;
+};
 
 // Passes everything on, and marks the thread while the drain runs.
 class ObservedWakeup : public Wakeup {
@@ -29,9 +63,8 @@ class ObservedWakeup : public Wakeup {
 
  private:
   static void RunObserved(void* observed) noexcept {
-    ++drain_depth;
+    const DrainMark mark;
     static_cast<ObservedWakeup*>(observed)->drain_();
-    --drain_depth;
   }
 
   const std::unique_ptr<Wakeup> wakeup_;
@@ -42,7 +75,14 @@ class ObservedWakeup : public Wakeup {
 
 bool InsideCleanup() noexcept { return drain_depth > 0; }
 
+void NoteRelease(const char* name) noexcept {
+  if (const fault::ShimControl* shim = current_shim; shim != nullptr) {
+    shim->note_moment("release", name, QueueLength());
+  }
+}
+
 void StartCleanup(harness::Context& context, std::unique_ptr<Wakeup> wakeup, const cleanup::CleanupOptions& options) {
+  current_shim = &context.shim();
   DeferredCleanup::Process().Start(std::make_unique<ObservedWakeup>(std::move(wakeup)), options);
   context.SettleAtEnd([] { DrainNow(); });
 }
@@ -52,16 +92,13 @@ void StartManualCleanup(harness::Context& context) { StartCleanup(context, std::
 void StartWorkerCleanup(harness::Context& context) { StartCleanup(context, std::make_unique<cleanup::WorkerWakeup>()); }
 
 void DrainNow() noexcept {
-  ++drain_depth;
+  const DrainMark mark;
   DeferredCleanup::Process().Drain();
-  --drain_depth;
 }
 
 bool ShutdownCleanup() noexcept {
-  ++drain_depth;
-  const bool shut_down = DeferredCleanup::Process().Shutdown();
-  --drain_depth;
-  return shut_down;
+  const DrainMark mark;
+  return DeferredCleanup::Process().Shutdown();
 }
 
 void Settle(const harness::Context& context) noexcept {

@@ -14,6 +14,9 @@ namespace holdfast::scenarios {
 // Whether the calling thread is inside a drain: the only place where owners may be released.
 bool InsideCleanup() noexcept;
 
+// For the report's timeline: an owner is being released.
+void NoteRelease(const char* name) noexcept;
+
 // Starts the process's cleanup with `wakeup`, whose drains InsideCleanup then knows of. What is queued at the end of
 // the scenario is drained before anything counts as leaked.
 void StartCleanup(harness::Context& context, std::unique_ptr<cleanup::Wakeup> wakeup,

@@ -34,7 +34,11 @@ void HostSession::Finalize() {
 }
 
 int HostSession::AddPendingCall(int (*call)(void*), void* argument) {
-  return current.load()->host_.AddPendingCall(call, argument);
+  HostSession& session = *current.load();
+  const int answer = session.host_.AddPendingCall(call, argument);
+  session.context_.shim().note_moment("pending-call", "Py_AddPendingCall",
+                                      static_cast<std::uint32_t>(session.host_.outstanding()));
+  return answer;
 }
 
 fault::SiteDecision HostSession::Decide(const char* site) {

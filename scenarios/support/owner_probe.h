@@ -47,9 +47,17 @@ class OwnerProbe {
     std::atomic<int> releases{0};
     std::atomic<int> outside{0};
     std::function<void()> on_release;
+    const std::string name = NextName();
   };
 
+  // "owner 3", counted in the order in which probes are made.
+  static std::string NextName() {
+    static std::atomic<int> made{0};
+    return "owner " + std::to_string(++made);
+  }
+
   static void Release(State& state) {
+    NoteRelease(state.name.c_str());
     if (!InsideCleanup()) {
       ++state.outside;
     }

@@ -112,6 +112,46 @@ class SeededBugTest(EndToEndTest):
         self.assertIn("did you mean rollback-forgotten?", err)
 
 
+class TimelineTest(EndToEndTest):
+    def test_a_fault_its_calls_and_the_finding_stand_in_their_order(self) -> None:
+        code, report = self.run_report("--bug=rollback-forgotten", "--filter=A5*/inline", "--seed=7")
+        self.assertEqual(1, code)
+        moments = report["cases"][0]["timeline"]["moments"]
+        self.assertEqual(sorted(moments, key=lambda moment: moment["at_us"]), moments)
+        fault = max(index for index, moment in enumerate(moments) if moment["kind"] == "fault")
+        call = next(index for index in range(fault, -1, -1) if moments[index]["kind"] == "call")
+        self.assertEqual("cuGraphAddHostNode", moments[fault]["name"])
+        self.assertEqual("return CUDA_ERROR_OUT_OF_MEMORY", moments[fault]["result"])
+        self.assertEqual("cuGraphAddHostNode", moments[call]["name"])
+        self.assertEqual("CUDA_ERROR_OUT_OF_MEMORY", moments[call]["result"])
+        self.assertLessEqual(moments[fault]["at_us"], moments[call]["at_us"] + moments[call]["duration_us"])
+        made = next(moment for moment in moments[call::-1] if moment["name"] == "cuUserObjectCreate")
+        self.assertEqual(1, made["references"])
+        self.assertEqual(("finding", "contract"), (moments[-1]["kind"], moments[-1]["name"]))
+        self.assertIn("drain", {moment["kind"] for moment in moments[call:]})
+
+    def test_a_crash_inside_a_call_shows_the_call(self) -> None:
+        code, report = self.run_report("--filter=A2*/inline", "--fault=cuGraphLaunch:nth=1,abort", "--seed=7")
+        self.assertEqual(1, code)
+        call, fault = report["cases"][0]["timeline"]["moments"][-2:]
+        self.assertEqual(("call", "cuGraphLaunch", "not over"), (call["kind"], call["name"], call["result"]))
+        self.assertEqual(("fault", "cuGraphLaunch", "abort"), (fault["kind"], fault["name"], fault["result"]))
+
+    def test_a_case_that_passed_has_one_when_asked_with_drains_and_releases(self) -> None:
+        _, report = self.run_report("--filter=A1.replacement*/inline", "--seed=7")
+        self.assertEqual([None], [case["timeline"] for case in report["cases"]])
+        _, report = self.run_report("--filter=A1.replacement*/inline", "--seed=7", "--timelines")
+        moments = report["cases"][0]["timeline"]["moments"]
+        drains = [moment for moment in moments if moment["kind"] == "drain"]
+        releases = [moment for moment in moments if moment["kind"] == "release"]
+        self.assertIn(0, [drain["queue"] for drain in drains])
+        self.assertTrue(releases)
+        for release in releases:
+            self.assertTrue(release["name"].startswith("owner "))
+            inside = [one for one in drains if 0 <= release["at_us"] - one["at_us"] <= one["duration_us"]]
+            self.assertTrue(inside, release)
+
+
 class ThreadOrderTest(EndToEndTest):
     def test_a_seed_gives_one_schedule_and_the_schedule_is_taken_again(self) -> None:
         words = ("--filter=A8.callback-only-enqueues/mixed", "--seed=1")

@@ -126,6 +126,12 @@ class SpecimensTest(unittest.TestCase):
     def test_no_scratch_file_is_left(self) -> None:
         self.assertEqual([], list((Path(self.folder.name) / "scratch").iterdir()))
 
+    def test_a_crash_keeps_its_last_moments(self) -> None:
+        timeline = self.cases["crash"]["timeline"]
+        calls = [(moment["name"], moment["duration_us"], moment["result"]) for moment in timeline["moments"]]
+        self.assertEqual([("cuGraphCreate", 0.5, ""), ("cuGraphLaunch", None, "not over")], calls)
+        self.assertIsNone(self.cases["leak"]["timeline"], "it left none")
+
     def test_what_did_not_pass_leaves_its_story_behind(self) -> None:
         kept = Path(self.folder.name) / "kept" / self.cases["leak"]["artifacts"]
         self.assertIn('"kind": "leak"', (kept / "events.jsonl").read_text())

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -66,6 +67,39 @@ TEST_F(LedgerTest, CountsAnObjectUntilItsDestructorRan) {
   ledger_.DestructorRan(id);
   EXPECT_EQ(ledger_.live().user_objects, 0U);
   ExpectQuiet();
+}
+
+TEST_F(LedgerTest, SaysHowManyReferencesTheSubjectAndItsGraphsHoldTogether) {
+  EXPECT_EQ(ledger_.FindObject(kObject), kNoObject);
+  EXPECT_EQ(ledger_.ReferencesOf(kNoObject), std::nullopt);
+  const ObjectId id = Create(kObject, 3);
+  EXPECT_EQ(ledger_.FindObject(kObject), id);
+  EXPECT_EQ(ledger_.ReferencesOf(id), 3U);
+  EXPECT_EQ(ledger_.ReferencesOf(id + 1), std::nullopt);
+  ledger_.GraphCreated(kGraph);
+  ledger_.GraphCreated(kChild);
+  Retain(kGraph, kObject, 2, /*move=*/true);
+  Retain(kChild, kObject, 5);
+  EXPECT_EQ(ledger_.ReferencesOf(id), 8U);
+  ledger_.GraphEmbedded(kGraph, kNode, kChild, /*moved=*/false);
+  ledger_.ChildSeen(kNode, kClone);
+  EXPECT_EQ(ledger_.ReferencesOf(id), 13U);  // the copy's once, though it is found in two ways
+  Release(kObject);
+  DestroyGraph(kChild);
+  DestroyGraph(kGraph);
+  EXPECT_EQ(ledger_.ReferencesOf(id), 0U);
+  Die(id);
+  EXPECT_EQ(ledger_.ReferencesOf(id), 0U);
+  EXPECT_EQ(ledger_.FindObject(kObject), kNoObject);
+  ExpectQuiet();
+}
+
+TEST_F(LedgerTest, CountsNoReferencesWhereThatWouldTakeLong) {
+  const ObjectId id = Create(kObject, 1);
+  for (Handle graph = 1; graph <= 128; ++graph) ledger_.GraphCreated(graph);
+  EXPECT_EQ(ledger_.ReferencesOf(id), 1U);
+  ledger_.GraphCreated(129);
+  EXPECT_EQ(ledger_.ReferencesOf(id), std::nullopt);
 }
 
 TEST_F(LedgerTest, CountsNothingForACreationThatFailed) {

@@ -52,6 +52,7 @@ class Control(ctypes.Structure):
         ("saturate", ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_uint32)),
         ("release_saturation", ctypes.CFUNCTYPE(None)),
         ("release_pending_calls", ctypes.CFUNCTYPE(None)),
+        ("note_moment", ctypes.c_void_p),
     )
 
 
@@ -60,7 +61,7 @@ def find_control() -> Control:
     function = ctypes.CDLL("libcuda.so.1").holdfast_shim_control
     function.restype = ctypes.POINTER(Control)
     table = function().contents
-    assert table.version == 3, table.version
+    assert table.version == 4, table.version
     return table
 
 

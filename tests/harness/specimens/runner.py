@@ -10,6 +10,7 @@ import json
 import os
 import re
 import runpy
+import struct
 import sys
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,30 @@ def write_events(content: bytes) -> None:
 def emit_fault(rule: int, thread: str = "main", ordinal: int = 1) -> None:
     """The event that the shim writes when a rule of the plan fires."""
     emit("fault", site="alloc", ordinal=ordinal, thread=thread, rule=rule, action="fail", result=None)
+
+
+def timeline_file(*names: str, process: int = 0) -> bytes:
+    """The file that the shim leaves (fault/shim/timeline.h), with one call after the other; the last is not over."""
+    process = process or os.getpid()
+    slots = b"".join(
+        struct.pack(
+            "=QQQQIIIIBB6x48s88s",
+            2 * ticket + 2,
+            1_000_000 + 1000 * ticket,
+            500 if ticket + 1 < len(names) else (1 << 64) - 2,
+            0,
+            0xFFFFFFFF,
+            0xFFFFFFFF,
+            process,
+            0,
+            1,
+            0,
+            b"",
+            name.encode(),
+        )
+        for ticket, name in enumerate(names)
+    )
+    return struct.pack("=8sIII44xQ56x", b"HFTIME01", 192, 2048, process, len(names)) + slots.ljust(192 * 2048, b"\0")
 
 
 def specimens() -> dict[str, str]:
