@@ -17,7 +17,6 @@ from reports.fingerprint import fingerprint
 from reports.record import SCHEMA, Case, Record, summarize
 
 
-
 def render(record: Record) -> bytes:
     """The record as JSON, pure ASCII, with a summary of its cases."""
     content = io.BytesIO()
