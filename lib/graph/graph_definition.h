@@ -80,7 +80,8 @@ class GraphDefinition {
   // the arguments are checked: std::invalid_argument says which is wrong; so it does of a cluster that does not divide
   // the grid. Clusters and cooperative launch are set after the driver has added the node: if it refuses them the node
   // is destroyed again, and should it refuse that too, that is reported and the node stays, without them but with its
-  // owners.
+  // owners. The first question about a kernel makes a driver that loads code lazily load it, and wait for all that runs
+  // on the device.
   GraphNode AddKernelNode(const KernelHandle& kernel, const LaunchConfiguration& configuration,
                           const KernelArguments& arguments, Dependencies dependencies = {});
 

@@ -30,8 +30,15 @@ void RequireSuccess(const char* call, CUresult result) {
 Environment::Environment(harness::Context& context)
     : context_(context), device_(context), kernel_(scenarios::LoadAddOneKernel(context)) {
   scenarios::StartManualCleanup(context);
+  LoadKernel();
   has_copies_of_rows_ = TryCopyOfRows();
   has_captures_ = TryCapture();
+}
+
+void Environment::LoadKernel() const {
+  KernelArguments arguments;
+  arguments.Add(CUdeviceptr{0}).Add(0u);
+  GraphDefinition().AddKernelNode(kernel_, {}, arguments);
 }
 
 bool Environment::TryCopyOfRows() const {

@@ -62,6 +62,9 @@ class Environment {
   [[noreturn]] void Fail(const std::string& message, const std::string& where) const;
 
  private:
+  // A real driver loads code at its first use, and waits for all that runs on the device; in a sequence that may be a
+  // launch that waits for a later operation.
+  void LoadKernel() const;
   bool TryCopyOfRows() const;
   bool TryCapture() const;
 
