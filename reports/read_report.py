@@ -26,10 +26,20 @@ def read_report(data: bytes) -> Record:
     if not data.strip():
         raise ReportError("it is empty")
     try:
-        document = json.loads(data, object_pairs_hook=_object, parse_constant=_refuse_constant)
+        document = read_json(data)
     except (ValueError, RecursionError) as problem:
         cut_off = ", so it was cut off or is no report" if isinstance(problem, json.JSONDecodeError) else ""
         raise ReportError(f"it is no JSON{cut_off}: {problem}") from None
+    return record_of(document)
+
+
+def read_json(data: bytes) -> Any:
+    """A value of strict JSON. Raises ValueError or RecursionError."""
+    return json.loads(data, object_pairs_hook=_object, parse_constant=_refuse_constant)
+
+
+def record_of(document: Any) -> Record:
+    """The record that json_report.document would make this of. Raises ReportError."""
     if not isinstance(document, dict) or "schema" not in document:
         raise ReportError("it is no report: it names no schema")
     if document.pop("schema") != SCHEMA:

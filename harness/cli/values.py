@@ -12,8 +12,8 @@ _MOST_SECONDS = 1e9
 _UNIT_SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 # Formats that `--report` can write, and those that the design names and that are not built yet.
-WRITTEN_FORMATS = ("json", "junit")
-LATER_FORMATS = ("sarif", "markdown", "html", "trace", "jsonl", "tap")
+WRITTEN_FORMATS = ("json", "jsonl", "junit", "markdown", "sarif", "tap")
+LATER_FORMATS = ("html", "trace")
 
 # Of --schedule: a strategy, or this and the text of a schedule.
 STRATEGIES = ("random", "pct", "bursts", "starvation")
