@@ -12,6 +12,9 @@ import re
 from reports.record import Finding
 
 _MOST_FRAMES = 5
+
+# A text from a subject may be of any length, and the expressions below take its square in time.
+_MOST_LETTERS = 1_000
 _FRAME_NUMBER = re.compile(r"^\s*#\d+\s*")
 _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]+\b")
 _PLACE = re.compile(r"\(?(?:[^\s()]*/)?([^\s()/:]+\.\w+):\d+(?::\d+)?\)?")
@@ -28,9 +31,10 @@ def _where(finding: Finding) -> list[str]:
     if finding.stack:
         return [_frame(frame) for frame in finding.stack[:_MOST_FRAMES]]
     if finding.place:
-        return [_PLACE.sub(r"\1", finding.place)]
-    return [_NUMBER.sub("#", _ADDRESS.sub("*", finding.message))]
+        return [_PLACE.sub(r"\1", finding.place[:_MOST_LETTERS])]
+    return [_NUMBER.sub("#", _ADDRESS.sub("*", finding.message[: 10 * _MOST_LETTERS]))]
 
 
 def _frame(frame: str) -> str:
-    return " ".join(_PLACE.sub(r"\1", _ADDRESS.sub("", _FRAME_NUMBER.sub("", frame))).split())
+    shown = _FRAME_NUMBER.sub("", frame[:_MOST_LETTERS])
+    return " ".join(_PLACE.sub(r"\1", _ADDRESS.sub("", shown)).split())

@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from reports.record import Case, Finding
 
-_MOST_PATH = 1_000
+_MOST_LETTERS = 500  # the expression below takes the square of it in time
+_MOST_FRAMES = 30
 _MOST_LINE = 2**31 - 1
 
 # Up to the root of the tree in a build, a sandbox, and the folder of a test's files.
@@ -24,7 +25,7 @@ class Place(NamedTuple):
 
 def place_of(case: Case, finding: Finding) -> Place | None:
     """The finding's own place, else that of the innermost frame in the repository, else the scenario's."""
-    for text in (finding.place, *finding.stack[:100]):
+    for text in (finding.place, *finding.stack[:_MOST_FRAMES]):
         found = _parse(text)
         if found:
             return found
@@ -32,7 +33,7 @@ def place_of(case: Case, finding: Finding) -> Place | None:
 
 
 def _parse(text: str) -> Place | None:
-    match = _PLACE.search(text[:_MOST_PATH])
+    match = _PLACE.search(text[:_MOST_LETTERS])
     if not match:
         return None
     path = _ROOTS.sub("", match[1]).removeprefix("./")

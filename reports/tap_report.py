@@ -33,7 +33,7 @@ def render(record: Record) -> bytes:
     if record.exit_code is not None:
         lines.append(f"1..{number}" if number else "1..0 # SKIP no case ran")
     if record.interrupted:
-        lines.append(f"Bail out! interrupted by {record.interrupted}")
+        lines.append(f"Bail out! interrupted by {one_line(record.interrupted, _MOST_NAME)}")
     return ("\n".join(lines) + "\n").encode()
 
 
