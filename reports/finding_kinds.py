@@ -105,7 +105,7 @@ KINDS = {
     ),
     "sanitizer": Kind(
         "A sanitizer reported an error",
-        "AddressSanitizer, ThreadSanitizer or UndefinedBehaviorSanitizer reported an error; the message is its summary.",
+        "AddressSanitizer, ThreadSanitizer or UndefinedBehaviorSanitizer reported an error; the message sums it up.",
         f"Start at the topmost frame of the stack that is the subject's own. {_REPLAY}",
     ),
     # Orders of threads: the explorer, and runs whose order is controlled.

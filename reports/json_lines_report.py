@@ -1,4 +1,5 @@
-"""JSON lines: the full record, a line at a time, so that a run can be followed and one that is killed leaves what it had.
+"""JSON lines: the full record, a line at a time, so that a run can be followed, and one that is killed leaves what it
+had.
 
 The first line is the head of the run, then comes one line a case as it ends, and the last line is the end of the run.
 `order` there names the case lines that make up the record, in its order, by their numbers from 0: cases end in another

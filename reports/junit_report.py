@@ -5,8 +5,8 @@ inconclusive case are an `error`, since no reader knows a third word. Seed, repl
 the properties and again in the first lines of the failure's text, because GitLab drops properties. The cells of a
 detection matrix are test cases too: class `selftest.BUG`, name SCENARIO.
 
-GitLab refuses a file of more than 30 MB, and libxml2, which it reads with, a text of more than 10 MB. Texts are bounded,
-and what makes the file too large goes: first texts and properties, of passed cases before others, then cases that
+GitLab refuses a file of more than 30 MB, and libxml2, which it reads with, a text of more than 10 MB. Texts are
+bounded, and what makes the file too large goes: first texts and properties, of passed cases before others, then cases that
 passed, with one case in their place that says how many.
 """
 
@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from reports.finding_text import MOST_FINDINGS, MOST_MESSAGE, finding_lines, name_of
-from reports.plain_text import shortened, tail, visible
+from reports.plain_text import plain, shortened, tail
 from reports.record import Case, Detection, Record
 
 MOST_BYTES = 30_000_000
@@ -118,8 +118,8 @@ def _fitted(tests: Sequence[_Test], when: str) -> tuple[dict[_Test, str], int]:
             room -= size
             written[test] = text
             suites.add(test.suite)
-    for test in written:
-        more = _size(in_full[test]) - _size(written[test])
+    for test, text in written.items():
+        more = _size(in_full[test]) - _size(text)
         if more <= room:
             room -= more
             written[test] = in_full[test]
@@ -183,8 +183,8 @@ def _counts(tests: Sequence[_Test]) -> str:
 
 
 def _text(text: str) -> str:
-    """Text for an element: what XML cannot hold is shown as \\x1b. No ']]>' survives, since no bare '>' does."""
-    return re.sub('[&<>"]', lambda match: _ESCAPES[match[0]], visible(text))
+    r"""Text for an element: what XML cannot hold is shown as \x1b. No ']]>' survives, since no bare '>' does."""
+    return re.sub('[&<>"]', lambda match: _ESCAPES[match[0]], plain(text))
 
 
 def _attribute(text: str, most: int = 2 * _MOST_NAME) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from reports.distinct_findings import DistinctFinding, distinct_findings
 from reports.finding_text import finding_lines, name_of
-from reports.plain_text import one_line, shortened, visible
+from reports.plain_text import one_line, plain, shortened
 from reports.record import Detection, Record, summarize
 
 MOST_BYTES = 900 * 1024
@@ -127,9 +127,7 @@ def _code(text: str) -> str:
 
 
 def _fenced(text: str) -> str:
-    shown = visible(shortened(text, _MOST_BLOCK))
+    shown = plain(shortened(text, _MOST_BLOCK))
     longest = max((len(run) for run in re.findall("`+", shown)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}text\n{shown}\n{fence}"
-
-

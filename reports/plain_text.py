@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-import re
-
-# Controls, what turns the direction of writing, separators that only some readers take for line ends, and what no
-# encoding of Unicode can hold.
-_HIDDEN = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ud800-\udfff\ufeff\ufffe\uffff]"
-)
+from reports.visible import visible
 
 
-def visible(text: str) -> str:
-    """The text with everything that cannot be seen written out, as in \\x1b and \\u202e. Tabs and line ends stay."""
-    return _HIDDEN.sub(_written_out, text.replace("\r\n", "\n"))
-
-
-def _written_out(match: re.Match[str]) -> str:
-    number = ord(match[0])
-    return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}"
+def plain(text: str) -> str:
+    r"""The text with everything that cannot be seen written out, as in \x1b and \u202e. Tabs and line ends stay."""
+    if text.isprintable():
+        return text
+    lines = text.replace("\r\n", "\n").split("\n")
+    return "\n".join("\t".join(map(visible, line.split("\t"))) for line in lines)
 
 
 def one_line(text: str, most: int) -> str:
     """The text, visible and in one line of at most so many characters and the count of those that are left out."""
-    return visible(shortened(text, most)).replace("\n", "\\n").replace("\t", "\\t")
+    return visible(shortened(text, most))
 
 
 def shortened(text: str, most: int) -> str:

@@ -4,11 +4,13 @@ end: one that was killed leaves no last line, and perhaps a part of a line.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from reports.commented_json import refuse_constant, unique_object
 from reports.json_lines_report import END_FIELDS, HEAD_FIELDS, LINES_SCHEMA
-from reports.read_report import ReportError, read_json, record_of
+from reports.read_report import ReportError, record_of, without_collector
 from reports.record import SCHEMA, SUMMARY_WORDS, Record
 
 CUT_OFF_NOTE = "the run was cut off: the lines of its report have no end"
@@ -30,6 +32,11 @@ def read_json_lines(data: bytes) -> Reading:
     """Raises ReportError."""
     if not data.strip():
         raise ReportError("it is empty")
+    with without_collector():
+        return _read(data)
+
+
+def _read(data: bytes) -> Reading:
     entries = _entries(data.split(b"\n"))
     first = entries[0]
     if first.pop("schema", None) != LINES_SCHEMA:
@@ -53,7 +60,7 @@ def _entries(lines: list[bytes]) -> list[dict[str, Any]]:
     entries = []
     for number, line in enumerate(lines, start=1):
         try:
-            entry = read_json(line)
+            entry = json.loads(line, object_pairs_hook=unique_object, parse_constant=refuse_constant)
         except (ValueError, RecursionError) as problem:
             raise ReportError(f"line {number}: it is no JSON: {problem}") from None
         if not isinstance(entry, dict):

@@ -6,15 +6,20 @@ one sentence that says what is wrong and where.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
-import functools
+import gc
 import json
-import types
-import typing
+import re
+from collections.abc import Iterator
 from typing import Any
 
+from reports.commented_json import refuse_constant, unique_object
 from reports.fingerprint import fingerprint
 from reports.record import SCHEMA, SUMMARY_WORDS, Case, Record, summarize
+from reports.structure import StructureError, Structures
+
+_STARTED = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z")
 
 
 class ReportError(Exception):
@@ -25,37 +30,40 @@ def read_report(data: bytes) -> Record:
     """The record. Raises ReportError."""
     if not data.strip():
         raise ReportError("it is empty")
+    with without_collector():
+        return _read(data)
+
+
+@contextlib.contextmanager
+def without_collector() -> Iterator[None]:
+    """Nothing here makes a cycle, and to look for one among the millions of objects of a large report takes longer
+    than all the rest.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
     try:
-        document = read_json(data)
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _read(data: bytes) -> Record:
+    try:
+        document = json.loads(data, object_pairs_hook=unique_object, parse_constant=refuse_constant)
     except (ValueError, RecursionError) as problem:
         cut_off = ", so it was cut off or is no report" if isinstance(problem, json.JSONDecodeError) else ""
         raise ReportError(f"it is no JSON{cut_off}: {problem}") from None
     return record_of(document)
 
 
-def read_json(data: bytes) -> Any:
-    """A value of strict JSON. Raises ValueError or RecursionError."""
-    return json.loads(data, object_pairs_hook=_object, parse_constant=_refuse_constant)
-
-
 def record_of(document: Any) -> Record:
-    """The record that json_report.document would make this of. Raises ReportError."""
+    """The record that json_report would make this document of. Raises ReportError."""
     if not isinstance(document, dict) or "schema" not in document:
         raise ReportError("it is no report: it names no schema")
     if document.pop("schema") != SCHEMA:
         raise ReportError(f"it is of another version: this command reads {SCHEMA}")
     return _record(document)
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    result = dict(pairs)
-    if len(result) != len(pairs):
-        raise ValueError("a name stands twice in one object")
-    return result
-
-
-def _refuse_constant(name: str) -> float:
-    raise ValueError(f"{name} is no JSON number")
 
 
 def _record(document: dict[str, Any]) -> Record:
@@ -64,7 +72,12 @@ def _record(document: dict[str, Any]) -> Record:
         raise ReportError("/summary: it is missing or no object of counts")
     document["not_run"] = summary.get("not_run", 0)
     document["passed_points"] = 0
-    record: Record = _build(Record, document, "")
+    try:
+        record: Record = _READ_RECORD(document)
+    except StructureError as problem:
+        raise ReportError(str(problem)) from None
+    if not _STARTED.fullmatch(record.started):
+        raise ReportError("/started: it is no time in UTC, such as 2025-01-02T03:04:05Z")
     counted = summarize(record)
     passed_points = summary.get("passed", 0) - counted["passed"]
     record = dataclasses.replace(record, passed_points=passed_points)
@@ -73,96 +86,27 @@ def _record(document: dict[str, Any]) -> Record:
     return record
 
 
-def _build(kind: Any, value: Any, where: str) -> Any:
-    """A value of the type `kind`. `where` is a JSON pointer to it."""
-    if kind is Any:
-        return _plain(value)
-    origin, arguments = _parts(kind)
-    if origin in (types.UnionType, typing.Union):
-        return _alternative(arguments, value, where)
-    if origin is tuple:
-        _require(isinstance(value, list), where, "is no array")
-        return tuple(_build(arguments[0], entry, f"{where}/{index}") for index, entry in enumerate(value))
-    if origin is dict:
-        _require(isinstance(value, dict), where, "is no object")
-        return {name: _build(arguments[1], entry, f"{where}/{name}") for name, entry in value.items()}
-    if dataclasses.is_dataclass(kind):
-        return _fields(kind, value, where)
-    if kind is float:
-        _require(type(value) in (int, float), where, "is no number")
-        return value
-    _require(type(value) is kind, where, f"is no {_WORDS[kind]}")
-    return value
+def _read_case(value: Any) -> Case:
+    told = _take_fingerprints(value)
+    case: Case = _READ_PLAIN_CASE(value)
+    if case.verdict not in SUMMARY_WORDS:
+        raise StructureError(f"is none of {', '.join(SUMMARY_WORDS)}").inside("verdict")
+    if (case.verdict == "failed") != bool(case.findings):
+        raise StructureError(f"is {case.verdict} with {len(case.findings)} findings")
+    for index, finding in enumerate(case.findings):
+        if told[index] != fingerprint(case.scenario, finding):
+            raise StructureError("has the fingerprint of another").inside(index).inside("findings")
+    return case
 
 
-_WORDS = {str: "string", int: "integer", bool: "boolean", types.NoneType: "null"}
-
-
-@functools.cache
-def _parts(kind: Any) -> tuple[Any, tuple[Any, ...]]:
-    return typing.get_origin(kind), typing.get_args(kind)
-
-
-def _alternative(kinds: tuple[Any, ...], value: Any, where: str) -> Any:
-    if value is None and types.NoneType in kinds:
-        return None
-    for kind in kinds:
-        if kind is float and type(value) in (int, float):
-            return value
-        if type(value) is kind:
-            return value
-    structures = [kind for kind in kinds if dataclasses.is_dataclass(kind)]
-    _require(len(structures) == 1, where, f"has a value of a wrong type: {value!r:.40}")
-    return _build(structures[0], value, where)
-
-
-@functools.cache
-def _hints(kind: Any) -> dict[str, Any]:
-    return typing.get_type_hints(kind)
-
-
-def _fields(kind: Any, value: Any, where: str) -> Any:
-    _require(isinstance(value, dict), where, "is no object")
-    given = dict(value)
-    told = [finding.pop("fingerprint", None) for finding in _findings_of(kind, given)]
-    hints = _hints(kind)
-    for name in given:
-        _require(name in hints, where, f"has the unknown member {name!r}")
-    for name in hints:
-        _require(name in given, where, f"lacks the member {name!r}")
-    built = kind(**{name: _build(hint, given[name], f"{where}/{name}") for name, hint in hints.items()})
-    if isinstance(built, Case):
-        _check_case(built, told, where)
-    return built
-
-
-def _findings_of(kind: Any, given: dict[str, Any]) -> list[dict[str, Any]]:
-    """The findings of a case, copied: the fingerprint is written with them and no part of the record."""
-    findings = given.get("findings")
-    if kind is not Case or not isinstance(findings, list):
+def _take_fingerprints(case: Any) -> list[Any]:
+    """Takes the fingerprints out of a case's findings: they are written with them and no part of the record."""
+    findings = case.get("findings") if isinstance(case, dict) else None
+    if not isinstance(findings, list):
         return []
-    given["findings"] = [dict(finding) if isinstance(finding, dict) else finding for finding in findings]
-    return [finding for finding in given["findings"] if isinstance(finding, dict)]
+    return [finding.pop("fingerprint", None) for finding in findings if isinstance(finding, dict)]
 
 
-def _check_case(case: Case, fingerprints: list[Any], where: str) -> None:
-    verdicts = tuple(SUMMARY_WORDS)
-    _require(case.verdict in verdicts, f"{where}/verdict", f"is none of {', '.join(verdicts)}")
-    _require(
-        (case.verdict == "failed") == bool(case.findings),
-        where,
-        f"is {case.verdict} with {len(case.findings)} findings",
-    )
-    for index, (finding, told) in enumerate(zip(case.findings, fingerprints, strict=True)):
-        _require(
-            told == fingerprint(case.scenario, finding), f"{where}/findings/{index}", "has the fingerprint of another"
-        )
-
-
-def _plain(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
-
-
-def _require(condition: bool, where: str, what: str) -> None:
-    if not condition:
-        raise ReportError(f"{where or '/'}: it {what}")
+_STRUCTURES = Structures(overrides={Case: _read_case})
+_READ_PLAIN_CASE = _STRUCTURES.structure(Case)
+_READ_RECORD = _STRUCTURES.reader(Record)

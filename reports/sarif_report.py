@@ -18,7 +18,7 @@ from typing import Any
 from reports.distinct_findings import DistinctFinding, distinct_findings
 from reports.finding_kinds import KINDS, kind_of
 from reports.finding_text import MOST_MESSAGE, name_of, stack_lines
-from reports.plain_text import one_line, shortened, visible
+from reports.plain_text import one_line, plain, shortened
 from reports.record import Case, Moment, Record
 from reports.source_place import Place, place_of
 
@@ -225,4 +225,4 @@ def _step_text(moment: Moment) -> str:
 
 def _message(text: str, most: int) -> str:
     """Text for a message, where brackets would make a link. Never empty: to GitHub an empty text is none."""
-    return re.sub(r"([\\\[\]])", r"\\\1", visible(shortened(text, most))) or "(empty)"
+    return re.sub(r"([\\\[\]])", r"\\\1", plain(shortened(text, most))) or "(empty)"

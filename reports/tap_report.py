@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterator, Sequence
 
 from reports.finding_text import MOST_FINDINGS, MOST_MESSAGE, name_of, stack_lines
-from reports.plain_text import one_line, shortened, tail, visible
+from reports.plain_text import one_line, plain, shortened, tail
 from reports.record import Case, Detection, Finding, Record
 
 _MOST_NAME = 500
@@ -94,7 +94,7 @@ def _list(indent: str, key: str, texts: Sequence[str]) -> Iterator[str]:
 
 def _quoted(text: str) -> str:
     """A string of JSON, which is one of YAML: what JSON would escape in a way of its own is written out before."""
-    return json.dumps(visible(text), ensure_ascii=False)
+    return json.dumps(plain(text), ensure_ascii=False)
 
 
 def _description(text: str) -> str:

@@ -8,9 +8,10 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from harness.cli.catalogue import Scenario, Variant
-from harness.cli.name_filter import has_positive_part, matches_glob, parse_filter
+from harness.cli.name_filter import has_positive_part, parse_filter
 from harness.cli.problems import NothingSelected, UsageError, nearest
 from harness.cli.seed import mix
+from reports.name_glob import matches_glob
 
 DEFAULT_SUITE = "default"
 MOST_CASES = 1_000_000

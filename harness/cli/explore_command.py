@@ -18,7 +18,6 @@ from typing import Any
 
 from harness.cli import layout
 from harness.cli.bazel_environment import BazelEnvironment
-from harness.cli.name_filter import matches_glob
 from harness.cli.options import Invocation
 from harness.cli.problems import HarnessError, NothingSelected, UsageError, nearest
 from harness.cli.report_files import ReportFiles
@@ -30,6 +29,7 @@ from harness.cli.values import format_duration
 from harness.cli.verdict import ExitCode, Verdict, exit_code_of
 from harness.cli.version import VERSION
 from reports import record
+from reports.name_glob import matches_glob
 
 DEFAULT_SECONDS = 600.0
 DEFAULT_SEED = 1

@@ -12,18 +12,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 
+from reports.name_glob import matches_glob
+
 NameFilter = Callable[[str, str], bool]  # (scenario, variant) -> selected
-
-
-def _compile(glob: str) -> re.Pattern[str]:
-    pieces = {"*": ".*", "?": "."}
-    return re.compile("".join(pieces.get(letter, re.escape(letter)) for letter in glob), re.DOTALL)
-
-
-def matches_glob(glob: str, scenario: str, variant: str) -> bool:
-    """Whether one glob names this case, either with its variant or without it."""
-    pattern = _compile(glob)
-    return bool(pattern.fullmatch(f"{scenario}/{variant}") or pattern.fullmatch(scenario))
 
 
 def _globs(text: str) -> list[str]:

@@ -22,7 +22,7 @@ TEXTS = {
     "fences": "a\n```\n# out\n````\n~~~\n\n`````````` <b>\n",
     "Markdown": "[link](https://host.invalid) ![x](y) @somebody #1 <details>\n\n---\n| a | b |\n* x\n> y\n&lt;",
     "directives of TAP": "x # SKIP # TODO y\n1..0\nBail out!\n  ---\n  ...\nok 99\n\\# SKIP",
-    "quotes": "\\\" \\n ' \" \\u0000 {0} %s %n ${x} $(x) `x`",
+    "quotes": '\\" \\n \' " \\u0000 {0} %s %n ${x} $(x) `x`',
     "YAML": "- a: b\n%YAML\n--- !!python/object:os.system\n&a *a",
     "JSON": '"}],"cases":[{"verdict":"passed"}]}\n{"end":{}}',
     "wide": "\u1112\u1161\u11ab \U0001f600\u200d\U0001f4a5 e\u0301\u0301\u0301",
@@ -30,7 +30,8 @@ TEXTS = {
     "numbers": "NaN Infinity 1e999",
 }
 
-_KEPT = {("Case", "verdict")}  # what a format decides by
+# What formats decide by, and what a reader refuses in any other form.
+_KEPT = {("Case", "verdict"), ("Record", "started")}
 
 
 def records() -> Iterator[tuple[str, Record]]:
@@ -111,6 +112,4 @@ def _changed(value: Any, change: Callable[[Any], Any]) -> Any:
         return change(value)
     kept = {name for kind, name in _KEPT if kind == type(value).__name__}
     fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-    return type(value)(
-        **{name: entry if name in kept else _changed(entry, change) for name, entry in fields.items()}
-    )
+    return type(value)(**{name: entry if name in kept else _changed(entry, change) for name, entry in fields.items()})
