@@ -36,9 +36,7 @@ class JsonLinesTest(unittest.TestCase):
     def test_a_case_is_in_the_file_as_soon_as_it_has_ended(self) -> None:
         tree = FakeTree(self.root, [scenario("A1.good"), scenario("A2.bad", "finds"), scenario("A3.long", "waits")])
         command = tree.command_line(*RUN, "--jobs=1", f"--report=jsonl:{self.lines}")
-        run = subprocess.Popen(
-            command, env=tree.environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
+        run = subprocess.Popen(command, env=tree.environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
             await_condition(lambda: self.lines.exists() and self.lines.read_bytes().count(b"\n") == 3, "two cases")
         finally:

@@ -39,9 +39,7 @@ class SarifTest(unittest.TestCase):
         results = _sarif_run(sample_record())["results"]
         self.assertEqual(["contract", "leak"], [result["ruleId"] for result in results])
         expected = [f"{fingerprint(case.scenario, finding)}:1" for finding in case.findings]
-        self.assertEqual(
-            expected, [result["partialFingerprints"]["primaryLocationLineHash"] for result in results]
-        )
+        self.assertEqual(expected, [result["partialFingerprints"]["primaryLocationLineHash"] for result in results])
 
     def test_the_place_is_that_of_the_finding_or_of_a_frame_or_of_the_scenario(self) -> None:
         for finding, path, line in (
