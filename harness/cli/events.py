@@ -64,7 +64,7 @@ def parse_events(data: bytes, died: bool) -> Events:
             continue
         try:
             _take(events, _object(line))
-        except (ValueError, TypeError, KeyError, RecursionError) as problem:
+        except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as problem:
             if died and number == last:
                 continue
             shown = line[:80].decode(errors="backslashreplace")

@@ -1,19 +1,20 @@
 """The table of kinds against the sources that make findings, both ways.
 
-Method: read the sources. Every way in which a finding comes to be is looked for by its form in the text, so that a new
+Method: read the sources, in the working tree that this file lies in. Every way in which a finding comes to be is looked for by its form in the text, so that a new
 kind, and a new way, is noticed: a `Finding(` of the command whose kind is not written there has to be known here.
 """
 
 from __future__ import annotations
 
 import ast
+import os
 import re
 import sys
 import unittest
 from collections.abc import Iterator
 from pathlib import Path
 
-TREE = Path(__file__).absolute().parents[2]
+TREE = Path(os.path.realpath(__file__)).parents[2]
 sys.path.insert(0, str(TREE))
 
 from reports.finding_kinds import KINDS
