@@ -1,7 +1,8 @@
 """The table of kinds against the sources that make findings, both ways.
 
-Method: read the sources, in the working tree that this file lies in. Every way in which a finding comes to be is looked for by its form in the text, so that a new
-kind, and a new way, is noticed: a `Finding(` of the command whose kind is not written there has to be known here.
+Method: read the sources, in the working tree that this file lies in. Every way in which a finding comes to be is looked
+for by its form in the text, so that a new kind, and a new way, is noticed: a `Finding(` of the command whose kind is
+not written there has to be known here.
 """
 
 from __future__ import annotations

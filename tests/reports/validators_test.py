@@ -12,6 +12,7 @@ import copy
 import importlib.util
 import json
 import os
+import pwd
 import shutil
 import subprocess
 import sys
@@ -26,7 +27,8 @@ sys.path.insert(0, str(TREE))
 
 from harness.cli.interpreters import cache_folder
 
-READERS = cache_folder(os.environ) / "readers"
+# A test runner takes HOME away.
+READERS = cache_folder({"HOME": pwd.getpwuid(os.getuid()).pw_dir, **os.environ}) / "readers"
 sys.path.insert(0, str(READERS))
 
 import jsonschema
