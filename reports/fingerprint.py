@@ -38,4 +38,5 @@ def _where(finding: Finding) -> list[str]:
 
 @functools.lru_cache(maxsize=4096)  # the same frames come again and again
 def _frame(frame: str) -> str:
-    return " ".join(_PLACE.sub(r"\1", _ADDRESS.sub("", _FRAME_NUMBER.sub("", frame))).split())
+    shown = _FRAME_NUMBER.sub("", frame[:_MOST_LETTERS])
+    return " ".join(_PLACE.sub(r"\1", _ADDRESS.sub("", shown)).split())

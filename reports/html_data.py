@@ -19,6 +19,7 @@ _TIMELINE_ROOM = 6_000_000  # characters, of all timelines
 _NAME_ROOM = 5_000_000
 _NOTE_ROOM = 3_000_000
 _NUMBER_SIZE = 40  # about what a moment's numbers take, written down
+_MOST = 1e15
 
 VERDICTS = tuple(SUMMARY_WORDS)
 
@@ -190,6 +191,6 @@ def operations_data(operations: Sequence[Operation]) -> dict[str, Any]:
 
 
 def _short(number: float) -> float | int:
-    """Two digits after the point are what can be seen."""
-    rounded = round(number, 2)
+    """Two digits after the point are what can be seen, and no page needs a time beyond thirty years."""
+    rounded = round(min(max(number, -_MOST), _MOST), 2)
     return int(rounded) if rounded == int(rounded) else rounded

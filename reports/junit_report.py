@@ -4,6 +4,10 @@ One testsuite a scenario, one testcase a run of a variant. A finding is a `failu
 inconclusive case are an `error`, since no reader knows a third word. Seed, replay string and plan digest stand in
 the properties and again in the first lines of the failure's text, because GitLab drops properties. The cells of a
 detection matrix are test cases too: class `selftest.BUG`, name SCENARIO.
+
+GitLab refuses a file of more than 30 MB, and libxml2, which it reads with, a text of more than 10 MB. Texts are
+bounded, and what makes the file too large goes: first texts and properties, of passed cases before others, then cases
+that passed, with one case in their place that says how many.
 """
 
 from __future__ import annotations
@@ -11,27 +15,40 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from reports.record import Case, Detection, Finding, Record
+from reports.finding_text import MOST_FINDINGS, MOST_MESSAGE, finding_lines, name_of
+from reports.plain_text import plain, shortened, tail
+from reports.record import Case, Detection, Record
 
-_ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\r": "&#13;"}
-_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+MOST_BYTES = 30_000_000
+
+_ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"}
+_MOST_NAME = 500
+_MOST_BODY = 200_000  # characters of a failure's text
+_ROOM_AT_THE_END = 2_000
+_FIRST_TO_STAY = ("failure", "error", "skipped", "passed")
 
 
 def render(record: Record) -> bytes:
     """The record as JUnit XML in UTF-8."""
+    tests = [_test_of_case(case) for case in record.cases] + [_test_of_detection(cell) for cell in record.detection]
+    _make_unique(tests)
+    when = f'timestamp="{_attribute(record.started.removesuffix("Z"), _MOST_NAME)}"'
+    written, left_out = _fitted(tests, when)
     groups: dict[str, list[_Test]] = {}
-    for case in record.cases:
-        groups.setdefault(case.scenario, []).append(_test_of_case(case))
-    for cell in record.detection:
-        groups.setdefault(f"selftest.{cell.bug}", []).append(_test_of_detection(cell))
-    tests = [test for group in groups.values() for test in group]
+    for test in tests:
+        if test in written:
+            groups.setdefault(test.suite, []).append(test)
+    if left_out:
+        more = _Test("holdfast", f"{left_out} more cases", "skipped")
+        more.message = f"{left_out} more cases are left out, since the file would be too large"
+        written[more] = more.text()
+        groups.setdefault(more.suite, []).append(more)
     lines = ['<?xml version="1.0" encoding="UTF-8"?>']
-    when = f'timestamp="{_attribute(record.started.removesuffix("Z"))}"'
-    lines.append(f'<testsuites {_counts(tests)} {when} name="holdfast {_attribute(record.command)}">')
-    for name, group in groups.items():
-        lines.append(f'  <testsuite name="{_attribute(name)}" {_counts(group)} {when}>')
-        for test in group:
-            lines += test.lines(name)
+    name = _attribute(f"holdfast {record.command}", _MOST_NAME)
+    lines.append(f'<testsuites {_counts([*written])} {when} name="{name}">')
+    for suite, group in groups.items():
+        lines.append(_suite_head(suite, group, when))
+        lines += [written[test] for test in group]
         lines.append("  </testsuite>")
     lines.append("</testsuites>")
     return ("\n".join(lines) + "\n").encode()
@@ -40,91 +57,136 @@ def render(record: Record) -> bytes:
 class _Test:
     """A testcase element: its outcome is one of passed, failure, error, skipped."""
 
-    def __init__(self, name: str, outcome: str, seconds: float = 0.0) -> None:
-        self.name = name
+    def __init__(self, suite: str, name: str, outcome: str, seconds: float = 0.0) -> None:
+        self.suite = shortened(suite, _MOST_NAME) or "(no name)"
+        self.name = shortened(name, _MOST_NAME) or "(no name)"
         self.outcome = outcome
-        self.seconds = seconds
+        self.seconds = min(max(seconds, 0.0), 1e9)
         self.type = ""
         self.message = ""
         self.body: list[str] = []
         self.place = ""
         self.properties: dict[str, str] = {}
 
-    def lines(self, suite: str) -> Iterable[str]:
+    def text(self, in_full: bool = True) -> str:
+        return "\n".join(self._lines(in_full))
+
+    def _lines(self, in_full: bool) -> Iterable[str]:
         result = "skipped" if self.outcome == "skipped" else "completed"
         yield (
             f'    <testcase name="{_attribute(self.name)}"{self.place} status="run" result="{result}" '
-            f'time="{self.seconds:.3f}" classname="{_attribute(suite)}">'
+            f'time="{self.seconds:.3f}" classname="{_attribute(self.suite)}">'
         )
-        if self.properties:
+        if self.properties and in_full:
             yield "      <properties>"
             for key, value in self.properties.items():
-                yield f'        <property name="{_attribute(key)}" value="{_attribute(value)}"/>'
+                yield f'        <property name="{key}" value="{_attribute(value, MOST_MESSAGE)}"/>'
             yield "      </properties>"
+        message = _attribute(self.message, MOST_MESSAGE if in_full else _MOST_NAME)
         if self.outcome == "skipped":
-            yield f'      <skipped message="{_attribute(self.message)}"/>'
+            yield f'      <skipped message="{message}"/>'
         elif self.outcome != "passed":
-            head = f'      <{self.outcome} message="{_attribute(self.message)}" type="{_attribute(self.type)}">'
-            yield head + _text("\n".join(self.body)) + f"</{self.outcome}>"
+            head = f'      <{self.outcome} message="{message}" type="{_attribute(self.type, _MOST_NAME)}">'
+            body = shortened("\n".join(self.body), _MOST_BODY) if in_full else "its text is left out"
+            yield f"{head}{_text(body)}</{self.outcome}>"
         yield "    </testcase>"
+
+
+def _make_unique(tests: Sequence[_Test]) -> None:
+    """GitLab takes the first of two cases with equal names only."""
+    seen: dict[tuple[str, str], int] = {}
+    for test in tests:
+        key = (test.suite, test.name)
+        seen[key] = seen.get(key, 0) + 1
+        if seen[key] > 1:
+            test.name += f" #{seen[key]}"
+
+
+def _fitted(tests: Sequence[_Test], when: str) -> tuple[dict[_Test, str], int]:
+    """What each test looks like so that all fit, and how many have to be left out."""
+    room = MOST_BYTES - _ROOM_AT_THE_END
+    in_full = {test: test.text() for test in tests}
+    if sum(map(_size, in_full.values())) + _size_of_suites(tests, when) <= room:
+        return in_full, 0
+    written: dict[_Test, str] = {}
+    suites: set[str] = set()
+    by_rank = sorted(tests, key=lambda test: _FIRST_TO_STAY.index(test.outcome))
+    for test in by_rank:
+        text = test.text(in_full=False)
+        size = _size(text) + (0 if test.suite in suites else _size_of_suites([test], when))
+        if size <= room:
+            room -= size
+            written[test] = text
+            suites.add(test.suite)
+    for test, text in written.items():
+        more = _size(in_full[test]) - _size(text)
+        if more <= room:
+            room -= more
+            written[test] = in_full[test]
+    return written, len(tests) - len(written)
+
+
+def _size(text: str) -> int:
+    return len(text.encode()) + 1
+
+
+def _size_of_suites(tests: Sequence[_Test], when: str) -> int:
+    """Of what stands around the tests, with room for counts as long as they get."""
+    return sum(len(_attribute(suite).encode()) + len(when) + 160 for suite in {test.suite for test in tests})
+
+
+def _suite_head(suite: str, group: Sequence[_Test], when: str) -> str:
+    return f'  <testsuite name="{_attribute(suite)}" {_counts(group)} {when}>'
 
 
 def _test_of_case(case: Case) -> _Test:
     outcomes = {"failed": "failure", "error": "error", "inconclusive": "error", "skipped": "skipped"}
-    name = f"{case.variant}/run {case.run}" if case.run else case.variant
-    test = _Test(name, outcomes.get(case.verdict, "passed"), case.duration_ms / 1000)
+    test = _Test(case.scenario, name_of(case), outcomes.get(case.verdict, "passed"), case.duration_ms / 1000)
     test.properties = {"seed": case.seed, "replay": case.replay, "plan_digest": case.plan_digest}
     if case.file:
-        test.place = f' file="{_attribute(case.file)}" line="{case.line}"'
+        test.place = f' file="{_attribute(case.file, _MOST_NAME)}" line="{case.line}"'
+    if test.outcome == "passed":
+        return test
     test.message = case.reason
     test.type = case.verdict
     if case.findings:
         more = f" (and {len(case.findings) - 1} more)" if len(case.findings) > 1 else ""
-        test.type = case.findings[0].kind
-        test.message = f"{case.findings[0].kind}: {case.findings[0].message}{more}"
-    test.body = [f"{key}: {value}" for key, value in test.properties.items()]
-    test.body += [case.reason] if case.reason else []
-    for finding in case.findings:
-        test.body += ["", *_finding_lines(finding)]
-    if case.output_tail and test.outcome != "passed":
-        test.body += ["", "output:", case.output_tail]
+        first = case.findings[0]
+        test.type = first.kind
+        test.message = f"{first.kind}: {shortened(first.message, _MOST_NAME)}{more}"
+    test.body = [f"{key}: {shortened(value, MOST_MESSAGE)}" for key, value in test.properties.items()]
+    test.body += [shortened(case.reason, MOST_MESSAGE)] if case.reason else []
+    for finding in case.findings[:MOST_FINDINGS]:
+        test.body += ["", *finding_lines(finding)]
+    if len(case.findings) > MOST_FINDINGS:
+        test.body += ["", f"{len(case.findings) - MOST_FINDINGS} more findings"]
+    if case.output_tail:
+        test.body += ["", "output:", tail(case.output_tail, MOST_MESSAGE)]
     return test
 
 
-def _finding_lines(finding: Finding) -> list[str]:
-    lines = [f"{finding.kind}: {finding.message}"]
-    if finding.place:
-        lines.append(f"at {finding.place}")
-    lines += [f"    {frame}" for frame in finding.stack]
-    lines += [f"reproduce: {command}" for command in finding.reproduce]
-    return lines
-
-
 def _test_of_detection(cell: Detection) -> _Test:
-    test = _Test(cell.scenario, "passed" if cell.caught else "failure")
+    test = _Test(f"selftest.{cell.bug}", cell.scenario, "passed" if cell.caught else "failure")
     test.type = "missed"
     test.message = cell.reason or f"{cell.scenario} did not notice the seeded bug {cell.bug}"
-    test.body = [test.message]
+    test.body = [shortened(test.message, MOST_MESSAGE)]
     return test
 
 
 def _counts(tests: Sequence[_Test]) -> str:
-    def number(outcome: str) -> int:
-        return sum(test.outcome == outcome for test in tests)
-
+    outcomes = [test.outcome for test in tests]
     seconds = sum(test.seconds for test in tests)
     return (
-        f'tests="{len(tests)}" failures="{number("failure")}" disabled="0" errors="{number("error")}" '
-        f'skipped="{number("skipped")}" time="{seconds:.3f}"'
+        f'tests="{len(tests)}" failures="{outcomes.count("failure")}" disabled="0" errors="{outcomes.count("error")}" '
+        f'skipped="{outcomes.count("skipped")}" time="{seconds:.3f}"'
     )
 
 
 def _text(text: str) -> str:
-    """Text for an element: what XML cannot hold is shown as \\x1b. No ']]>' survives, since no bare '>' does."""
-    visible = _NOT_XML.sub(lambda match: f"\\x{ord(match[0]):02x}", text)
-    return re.sub('[&<>"\r]', lambda match: _ESCAPES[match[0]], visible)
+    r"""Text for an element: what XML cannot hold is shown as \x1b. No ']]>' survives, since no bare '>' does."""
+    return re.sub('[&<>"]', lambda match: _ESCAPES[match[0]], plain(text))
 
 
-def _attribute(text: str) -> str:
+def _attribute(text: str, most: int = 2 * _MOST_NAME) -> str:
     """Text for an attribute, in which readers turn bare line ends into spaces."""
-    return _text(text).replace("\t", "&#9;").replace("\n", "&#10;")
+    return _text(shortened(text, most)).replace("\t", "&#9;").replace("\n", "&#10;")

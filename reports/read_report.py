@@ -30,14 +30,14 @@ def read_report(data: bytes) -> Record:
     """The record. Raises ReportError."""
     if not data.strip():
         raise ReportError("it is empty")
-    with _without_collector():
+    with without_collector():
         document = _parse(data)
         del data
-        return _record(document)
+        return record_of(document)
 
 
 @contextlib.contextmanager
-def _without_collector() -> Iterator[None]:
+def without_collector() -> Iterator[None]:
     """Nothing here makes a cycle, and to look for one among the millions of objects of a large report takes longer
     than all the rest.
     """
@@ -56,14 +56,15 @@ def _parse(data: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError) as problem:
         cut_off = ", so it was cut off or is no report" if isinstance(problem, json.JSONDecodeError) else ""
         raise ReportError(f"it is no JSON{cut_off}: {problem}") from None
+    return document
+
+
+def record_of(document: Any) -> Record:
+    """The record that json_report would make this document of. Raises ReportError."""
     if not isinstance(document, dict) or "schema" not in document:
         raise ReportError("it is no report: it names no schema")
     if document.pop("schema") != SCHEMA:
         raise ReportError(f"it is of another version: this command reads {SCHEMA}")
-    return document
-
-
-def _record(document: dict[str, Any]) -> Record:
     summary = document.pop("summary", None)
     if not isinstance(summary, dict) or not all(type(count) is int for count in summary.values()):
         raise ReportError("/summary: it is missing or no object of counts")

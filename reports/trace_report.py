@@ -28,6 +28,7 @@ MOST_TEXT = 512  # letters of a name
 _STRETCHES = ("call", "destructor", "host-function", "pending-call", "drain", "context")
 _NOT_OVER = "not over"  # the result of a stretch that had no end; without it one without a duration is a point
 _FLOW_US = 1.0  # the most that a slice takes which is there for the end of a flow
+_MOST_US = 1e15  # some thirty years
 _PENDING_CALL = "Py_AddPendingCall"
 
 Event = dict[str, Any]
@@ -48,10 +49,10 @@ def render(record: Record) -> bytes:
         shown += 1
         lines += written
     other = {
-        "version": record.version,
-        "command": record.command,
-        "seed": record.seed,
-        "driver": record.driver,
+        "version": _text(record.version),
+        "command": _text(record.command),
+        "seed": _text(record.seed),
+        "driver": _text(record.driver),
         "cases": len(record.cases),
         "cases_shown": shown,
         "cases_left_out": len(cases) - shown,
@@ -136,7 +137,7 @@ class _CaseTrace:
             "pid": self._process,
             "tid": self._tracks[moment.thread],
             "ts": _rounded(moment.at_us),
-            "cat": moment.kind,
+            "cat": _text(moment.kind),
             "name": _text(moment.name),
         }
 
@@ -166,8 +167,8 @@ class _CaseTrace:
 
 
 def _rounded(microseconds: float) -> float:
-    """To nanoseconds, as readers do: slices that nest before nest afterwards."""
-    return round(microseconds, 3)
+    """To nanoseconds, as readers do: slices that nest before nest afterwards. A hostile report may have any number."""
+    return round(min(max(microseconds, -_MOST_US), _MOST_US), 3)
 
 
 def _is_open(moment: Moment) -> bool:
@@ -195,7 +196,7 @@ def _with_unnoted(case: Case, end: float) -> list[Moment]:
 def _arguments(moment: Moment) -> Event:
     fields = {name: getattr(moment, name) for name in ("result", "object", "references", "queue")}
     said = {name: _text(value) if isinstance(value, str) else value for name, value in fields.items()}
-    return {"kind": moment.kind} | {name: value for name, value in said.items() if value not in ("", None)}
+    return {"kind": _text(moment.kind)} | {name: value for name, value in said.items() if value not in ("", None)}
 
 
 def _flows(moments: Sequence[Moment]) -> dict[int, list[tuple[str, int]]]:

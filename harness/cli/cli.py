@@ -8,10 +8,12 @@ import traceback
 from collections.abc import Mapping, Sequence
 
 from harness.cli import (
+    completions,
     doctor,
     explore_command,
     fuzz_command,
     gate_command,
+    help_command,
     list_command,
     options,
     report_command,
@@ -69,7 +71,7 @@ def _dispatch(
     if arguments and arguments[0] == "--version":
         console.out.write(f"holdfast {VERSION}\n")
         return ExitCode.ALL_MET
-    if arguments and arguments[0] in ("--help", "-h", "help"):
+    if arguments and arguments[0] in ("--help", "-h"):
         console.out.write(options.general_help())
         return ExitCode.ALL_MET
     if not arguments:
@@ -95,6 +97,10 @@ def _run_command(
 ) -> int:
     if invocation.command == "list":
         return list_command.run(invocation, environment, console.out)
+    if invocation.command == "help":
+        return help_command.run(invocation, console.out)
+    if invocation.command == "completions":
+        return completions.run(invocation, console.out)
     if invocation.command == "doctor":
         return doctor.run(invocation, environment, console.out)
     if invocation.command == "gate":

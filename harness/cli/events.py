@@ -15,6 +15,7 @@ from typing import Any
 from reports.record import Fault, Finding
 
 _MOST_PROBLEMS = 3
+_MOST = 2**64
 _MOST_FINDINGS = 50
 
 
@@ -64,7 +65,7 @@ def parse_events(data: bytes, died: bool) -> Events:
             continue
         try:
             _take(events, _object(line))
-        except (ValueError, TypeError, KeyError, RecursionError) as problem:
+        except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as problem:
             if died and number == last:
                 continue
             shown = line[:80].decode(errors="backslashreplace")
@@ -108,8 +109,8 @@ def _counter(events: Events, entry: dict[str, Any]) -> None:
     value = entry["value"]
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise TypeError(f"the counter {value!r} is no number")
-    if not math.isfinite(value):
-        raise ValueError("the counter is beyond all numbers")
+    if not math.isfinite(value) or abs(value) > _MOST:
+        raise ValueError("the counter is beyond what 64 bits hold")
     events.counters[_text(entry["name"])] = value
 
 

@@ -131,4 +131,4 @@ class DrawingTask(FuzzTask):
 def fingerprint(finding: Finding) -> str:
     """Twelve digits that two findings share if they are of one kind and say the same but for numbers."""
     said = re.sub(r"0x[0-9a-fA-F]+|[0-9]+", "#", finding.message)
-    return hashlib.sha256(f"{finding.kind}\n{said}".encode()).hexdigest()[:12]
+    return hashlib.sha256(f"{finding.kind}\n{said}".encode(errors="backslashreplace")).hexdigest()[:12]

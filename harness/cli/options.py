@@ -58,6 +58,20 @@ class Option:
     def is_flag(self) -> bool:
         return not self.metavar
 
+    @property
+    def notes(self) -> str:
+        """All that its help says."""
+        notes = [self.help]
+        if self.verbs:
+            notes.append(f"of {', '.join(self.verbs)}")
+        if self.repeats:
+            notes.append("repeatable")
+        if self.default not in (None, False):
+            notes.append(f"default {self.default}")
+        if self.variable:
+            notes.append(f"else ${self.variable}")
+        return "; ".join(notes)
+
 
 def _flag(name: str, commands: tuple[str, ...], text: str, variable: str = "") -> Option:
     return Option(name, commands, "", _read_flag, text, default=False, variable=variable)
@@ -93,6 +107,8 @@ COMMANDS = (
         ),
     ),
     Command("doctor", "", "what this machine has, and what each missing thing switches off"),
+    Command("help", "[COMMAND | TOPIC]", "about a command or a topic; alone: which there are"),
+    Command("completions", "bash|zsh|fish", "a script that lets a shell complete commands, options and values"),
 )
 
 OPTIONS = (
@@ -253,7 +269,7 @@ OPTIONS = (
         (*RUNNING, "explore"),
         "FORMAT:PATH",
         values.parse_report,
-        "write a report: " + ", ".join(values.WRITTEN_FORMATS) + "; - is the standard output",
+        "write a report: " + ", ".join(values.REPORT_FORMATS) + "; - is the standard output",
         repeats=True,
     ),
     Option(
@@ -261,7 +277,7 @@ OPTIONS = (
         ("report",),
         "FORMAT:PATH",
         values.parse_report,
-        "where to write it: " + ", ".join(values.WRITTEN_FORMATS) + "; - is the standard output",
+        "where to write it: " + ", ".join(values.REPORT_FORMATS) + "; - is the standard output",
         repeats=True,
         verbs=("convert", "merge"),
     ),
@@ -294,6 +310,7 @@ OPTIONS = (
     _flag("--list", ("explore",), "print the names of the selected programs and explore none"),
     _flag("--coverage", ("list",), "each behaviour, and the scenarios and tests that cover it"),
     _flag("--json", ("list", "doctor"), "print JSON"),
+    _flag("--man", ("help",), "print the whole manual as a man page"),
     Option(
         "--color",
         (*SELECTING, "explore", "fuzz", "gate", "report", "doctor"),
@@ -463,23 +480,14 @@ def command_help(name: str) -> str:
     lines += [""] if command.verbs else []
     for option in options_of(name):
         head = option.name if option.is_flag else f"{option.name}={option.metavar}"
-        notes = [option.help]
-        if option.verbs:
-            notes.append(f"of {', '.join(option.verbs)}")
-        if option.repeats:
-            notes.append("repeatable")
-        if option.default not in (None, False):
-            notes.append(f"default {option.default}")
-        if option.variable:
-            notes.append(f"else ${option.variable}")
-        lines.append(f"  {head:<32} {'; '.join(notes)}")
+        lines.append(f"  {head:<32} {option.notes}")
     return "\n".join(lines) + "\n"
 
 
 def general_help() -> str:
     """What `holdfast --help` prints."""
     lines = ["usage: holdfast COMMAND [OPTIONS] [ARGUMENTS]", ""]
-    lines += [f"  {command.name:<10} {command.summary}" for command in COMMANDS]
+    lines += [f"  {command.name:<12} {command.summary}" for command in COMMANDS]
     lines += [
         "",
         "holdfast COMMAND --help tells a command's options; --version prints the version.",

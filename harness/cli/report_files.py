@@ -8,40 +8,63 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from harness.cli.json_lines_file import STANDARD_OUTPUT, JsonLinesFile
 from harness.cli.problems import HarnessError
 from harness.cli.values import ReportTarget
-from reports import html_report, json_report, junit_report, trace_report
-from reports.record import Record
+from reports import (
+    html_report,
+    json_lines_report,
+    json_report,
+    junit_report,
+    markdown_report,
+    sarif_report,
+    tap_report,
+    trace_report,
+)
+from reports.record import Case, Record
 
-STANDARD_OUTPUT = "-"
 _INTERVAL_SECONDS = 1.0
 
 # A report grows with the run. Between two writings passes at least so many times as long as one takes.
 _REST = 20
 
-_RENDERERS: dict[str, Callable[..., bytes]] = {
+RENDERERS: dict[str, Callable[..., bytes]] = {
     "html": html_report.render,
     "json": json_report.render,
+    "jsonl": json_lines_report.render,
     "junit": junit_report.render,
+    "markdown": markdown_report.render,
+    "sarif": sarif_report.render,
+    "tap": tap_report.render,
     "trace": trace_report.render,
 }
 
 # Those that can show a run beside an earlier one. They take it as `baseline`, which may be None.
 COMPARING = ("html",)
 
+# Written a line at a time as the run goes on, rather than as a whole now and then.
+_GROWING = "jsonl"
+
 
 class ReportFiles:
     """The reports of one run."""
 
     def __init__(self, targets: Sequence[ReportTarget], baseline: Record | None = None) -> None:
-        self._targets = targets
+        self._targets = [target for target in targets if target.format != _GROWING]
+        self._growing = [JsonLinesFile(target.path) for target in targets if target.format == _GROWING]
+        self._all_targets = targets
         self._baseline = baseline
         self._last = 0.0
         self._write_seconds = 0.0
 
     @property
     def take_standard_output(self) -> bool:
-        return any(target.path == STANDARD_OUTPUT for target in self._targets)
+        return any(target.path == STANDARD_OUTPUT for target in self._all_targets)
+
+    def case_ended(self, case: Case) -> None:
+        """Appends a case that ended to the reports that grow. Raises HarnessError."""
+        for file in self._growing:
+            file.case_ended(case)
 
     def write_sometimes(self, make: Callable[[], Record]) -> None:
         """Writes if the last time is long enough ago, so that a kill loses little and long runs stay fast."""
@@ -51,6 +74,11 @@ class ReportFiles:
     def write(self, record: Record, final: bool) -> None:
         """Writes every report; the standard output, devices and pipes get the final one only. Raises HarnessError."""
         began = time.monotonic()
+        for file in self._growing:
+            if final:
+                file.end(record)
+            else:
+                file.begin(record)
         for target in self._targets:
             content = self._render(target.format, record)
             if target.path == STANDARD_OUTPUT:
@@ -66,8 +94,8 @@ class ReportFiles:
 
     def _render(self, name: str, record: Record) -> bytes:
         if name in COMPARING:
-            return _RENDERERS[name](record, baseline=self._baseline)
-        return _RENDERERS[name](record)
+            return RENDERERS[name](record, baseline=self._baseline)
+        return RENDERERS[name](record)
 
 
 def _is_special(path: Path) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from harness.cli.problems import UsageError
 from reports.merge import MergeError, merge
+from reports.read_json_lines import are_json_lines, read_json_lines
 from reports.read_report import ReportError, read_report
 from reports.record import Record
 from reports.visible import visible
@@ -31,9 +32,10 @@ def read_file(path: str, what: str) -> bytes:
 
 
 def read_record(path: str, what: str = "the report") -> Record:
-    """The record of one report."""
+    """The record of one report, in one piece or as JSON lines. A run that was cut off has no exit code in it."""
+    data = read_file(path, what)
     try:
-        record = read_report(read_file(path, what))
+        record = read_json_lines(data).record if are_json_lines(data) else read_report(data)
     except ReportError as problem:
         raise UsageError(visible(f"{what} {path} cannot be used: {problem}")) from None
     # What was read stays until the end, and the collector need not look through it again and again.

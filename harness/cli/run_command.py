@@ -60,6 +60,7 @@ class RunState:
         assert task.result is not None
         self._failures += task.result.verdict == Verdict.FAILED.value
         self._progress.case_ended(task.result)
+        self._files.case_ended(task.result)
         self._files.write_sometimes(self.record)
         return ()
 

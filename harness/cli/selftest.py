@@ -93,6 +93,8 @@ class SelftestState:
         # A finding on a build with a bug is what it is for; only those of the library as it is are news.
         expected = task.case.program not in self._session.runners
         self._progress.case_ended(dataclasses.replace(task.result, findings=()) if expected else task.result)
+        if not expected:
+            self._files.case_ended(task.result)
         self._files.write_sometimes(self.record)
         return following
 

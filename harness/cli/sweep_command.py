@@ -73,6 +73,7 @@ class SweepState:
             self._passed_points += 1
         else:
             self._listed.append(task.result)
+            self._files.case_ended(task.result)
         self._progress.expect_more(len(following))
         self._progress.case_ended(task.result)
         self._files.write_sometimes(self.record)

@@ -139,6 +139,7 @@ class EventsTest(unittest.TestCase):
             b'{"event":"fault","site":"a","ordinal":"1","thread":"main","rule":0,"action":"fail"}',
             b'{"event":"fault","site":"a","ordinal":1,"thread":"main","rule":true,"action":"fail"}',
             b'{"event":"counter","name":"n","value":1e999}',
+            b'{"event":"counter","name":"n","value":1%s}' % (b"0" * 400),
             b'{"event":"counter","name":"n","value":Infinity}',
             b'{"event":"finding","kind":"leak","message":"m","stack":"s"}',
             b'{"event":"subject","driver_version":"13"}',

@@ -21,7 +21,7 @@ from command import TREE, Answer, FakeTree
 from harness.cli import report_files
 from harness.cli.cli import main
 from harness.cli.session import Console
-from harness.cli.values import WRITTEN_FORMATS
+from harness.cli.values import REPORT_FORMATS
 from reports import json_report, junit_report
 from reports.read_report import read_report
 from reports.record import Option, Record
@@ -103,7 +103,7 @@ class VerbTest(ReportTest):
 
 class ConvertTest(ReportTest):
     def test_every_format_can_be_converted_to(self) -> None:
-        for name in WRITTEN_FORMATS:
+        for name in REPORT_FORMATS:
             with self.subTest(format=name):
                 path = self.root / "out"
                 self.assertEqual(0, self.report("convert", self.sample, f"--report={name}:{path}").code)
@@ -140,7 +140,7 @@ class ConvertTest(ReportTest):
         with (
             mock.patch.object(report_files, "COMPARING", ("junit",)),
             mock.patch("harness.cli.report_command.COMPARING", ("junit",)),
-            mock.patch.dict(report_files._RENDERERS, {"junit": compares}),
+            mock.patch.dict(report_files.RENDERERS, {"junit": compares}),
         ):
             old = self.report_file("old.json", dataclasses.replace(SAMPLE, seed="0x1"))
             targets = (f"--report=junit:{self.root}/a", f"--report=json:{self.root}/b")

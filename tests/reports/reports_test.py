@@ -18,13 +18,29 @@ sys.path.insert(0, str(TREE))
 
 import jsonschema
 
-from reports import json_report, junit_report, trace_report
+from reports import (
+    json_lines_report,
+    json_report,
+    junit_report,
+    markdown_report,
+    sarif_report,
+    tap_report,
+    trace_report,
+)
 from reports.fingerprint import fingerprint
 from reports.read_report import ReportError, read_report
 from reports.record import Finding, Record
 from tests.reports.sample_record import REPRODUCE, sample_record
 
-GOLDEN = {"run.json": json_report.render, "run.xml": junit_report.render, "run.trace.json": trace_report.render}
+GOLDEN = {
+    "run.json": json_report.render,
+    "run.jsonl": json_lines_report.render,
+    "run.md": markdown_report.render,
+    "run.sarif": sarif_report.render,
+    "run.tap": tap_report.render,
+    "run.trace.json": trace_report.render,
+    "run.xml": junit_report.render,
+}
 SCHEMA = json.loads((TREE / "reports" / "report.schema.json").read_text())
 
 

@@ -1,0 +1,115 @@
+"""Records that nobody would make on purpose, for the tests of every format: hostile text in each place that holds text,
+nothing in each, numbers beyond all use, and far too much of everything.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from reports.record import Case, Finding, Record
+from tests.reports.sample_record import sample_record
+
+# Each is put into every text of a record.
+TEXTS = {
+    "control characters": "".join(map(chr, range(32))) + "\x7f\x80\x9b[31m\u2028\u2029\x85",
+    "invalid Unicode": " \udfff \ud800 \ufffe\uffff\udcff\U0010ffff",
+    "directions and marks": "\u202egnp.exe\u2066\u200b\ufeff",
+    "ends of XML": "]]></failure></testcase><testcase/><!-- --> <?x?> <![CDATA[ &amp; &#0; \"'",
+    "ends of HTML": "</script></style></pre></code></summary></details><script>alert(1)</script><img src=x onerror=x>",
+    "comments of HTML": "<!--<script> --!> <![CDATA[",
+    "fences": "a\n```\n# out\n````\n~~~\n\n`````````` <b>\n",
+    "Markdown": "[link](https://host.invalid) ![x](y) @somebody #1 <details>\n\n---\n| a | b |\n* x\n> y\n&lt;",
+    "directives of TAP": "x # SKIP # TO" + "DO y\n1..0\nBail out!\n  ---\n  ...\nok 99\n\\# SKIP",
+    "quotes": '\\" \\n \' " \\u0000 {0} %s %n ${x} $(x) `x`',
+    "YAML": "- a: b\n%YAML\n--- !!python/object:os.system\n&a *a",
+    "JSON": '"}],"cases":[{"verdict":"passed"}]}\n{"end":{}}',
+    "wide": "\u1112\u1161\u11ab \U0001f600\u200d\U0001f4a5 e\u0301\u0301\u0301",
+    "results": '"results": []',
+    "numbers": "NaN Infinity 1e999",
+}
+
+# What formats decide by, and what a reader refuses in any other form.
+_KEPT = {("Case", "verdict"), ("Record", "started")}
+
+
+def records() -> Iterator[tuple[str, Record]]:
+    """Each with what it is about."""
+    for name, text in TEXTS.items():
+        yield name, _with_texts(sample_record(), lambda _, text=text: text)
+        yield f"{name}, after what was there", _with_texts(sample_record(), lambda old, text=text: old + text)
+    yield "nothing", _with_texts(sample_record(), lambda _: "")
+    yield "spaces", _with_texts(sample_record(), lambda _: " \n\t ")
+    yield "no case", dataclasses.replace(sample_record(), cases=(), detection=(), exit_code=4)
+    yield "no end", dataclasses.replace(sample_record(), exit_code=None)
+    for name, number in (("large", 2**64), ("negative", -(2**63)), ("zero", 0)):
+        yield f"{name} whole numbers", _with_numbers(sample_record(), number, 1.0)
+    for value in (1.7e308, -1.7e308, -0.0, 5e-324):
+        yield f"the number {value}", _with_numbers(sample_record(), 1, value)
+    yield "a message of 10 MB", _with_finding(Finding("leak", "m" * 10_000_000))
+    yield "a message of 10 MB of escapes", _with_finding(Finding("leak", '\x1b"<`\n' * 2_000_000))
+    yield "a stack of 10 MB in one frame", _with_finding(Finding("crash", "", stack=("#0 " + "f<" * 5_000_000,)))
+    yield "a stack of 10 MB in 100,000 frames", _with_finding(Finding("crash", "", stack=("#0 frame " * 11,) * 100_000))
+    yield "output of 10 MB", _with_case(output_tail="`&\ud800\n" * 2_500_000)
+    yield "a name of 1 MB", _with_case(scenario="s" * 1_000_000, variant="/" * 1_000_000)
+    yield "10,000 findings in a case", _with_case(findings=tuple(_numbered_findings(10_000)))
+
+
+def large_record(cases: int) -> Record:
+    """A run of so many cases: most pass, a tenth fails, each of these with a finding of its own."""
+    passed, failed, _, skipped, inconclusive, error = sample_record().cases
+    kinds = (*[passed] * 15, failed, failed, skipped, inconclusive, error)
+    return dataclasses.replace(sample_record(), cases=tuple(_large_case(kinds, number) for number in range(cases)))
+
+
+def _large_case(kinds: tuple[Case, ...], number: int) -> Case:
+    case = kinds[number % len(kinds)]
+    stack = tuple(f"#{depth} Function{depth}() lib/graph/file{number}.cc:{depth + 1}" for depth in range(20))
+    findings = tuple(
+        dataclasses.replace(finding, message=f"{finding.message} of {number}", place="", stack=stack)
+        for finding in case.findings[:1]
+    )
+    counters: dict[str, int | float] = {"callbacks": number, "wakeups": 2, "drains": 1}
+    return dataclasses.replace(
+        case, scenario=f"S{number % 500}.scenario", variant=f"v{number}", findings=findings, counters=counters
+    )
+
+
+def _numbered_findings(count: int) -> Iterator[Finding]:
+    return (Finding("contract", f"promise {'abcdefghij'[number % 10] * (1 + number // 10)}") for number in range(count))
+
+
+def _with_case(**fields: Any) -> Record:
+    record = sample_record()
+    return dataclasses.replace(record, cases=(dataclasses.replace(record.cases[1], **fields),))
+
+
+def _with_finding(finding: Finding) -> Record:
+    return _with_case(findings=(finding,))
+
+
+def _with_texts(record: Record, change: Callable[[str], str]) -> Any:
+    return _changed(record, lambda value: change(value) if isinstance(value, str) else value)
+
+
+def _with_numbers(record: Record, whole: int, other: float) -> Any:
+    def change(value: Any) -> Any:
+        if isinstance(value, float):
+            return other
+        return whole if isinstance(value, int) and not isinstance(value, bool) else value
+
+    return dataclasses.replace(_changed(record, change), not_run=0, passed_points=0)  # which are counts
+
+
+def _changed(value: Any, change: Callable[[Any], Any]) -> Any:
+    """The value with every text and number in it changed, keys of dictionaries too."""
+    if isinstance(value, tuple):
+        return tuple(_changed(entry, change) for entry in value)
+    if isinstance(value, dict):
+        return {change(key): _changed(entry, change) for key, entry in value.items()}
+    if not dataclasses.is_dataclass(value) or isinstance(value, type):
+        return change(value)
+    kept = {name for kind, name in _KEPT if kind == type(value).__name__}
+    fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    return type(value)(**{name: entry if name in kept else _changed(entry, change) for name, entry in fields.items()})
