@@ -85,7 +85,7 @@ _REPORTS = Topic(
         "tables then go to the standard error. All formats are made from the same record.",
         (
             "html",
-            "one file to look at in a browser, without a network: findings, timelines, plots, and an earlier run beside "
+            "one file to look at in a browser, without a network: findings, timelines, plots, an earlier run beside "
             "it, if `holdfast report convert` has a --baseline",
         ),
         ("json", "the full record; its schema is reports/report.schema.json"),
