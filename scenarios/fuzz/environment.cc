@@ -8,6 +8,7 @@
 #include "lib/driver/status.h"
 #include "lib/graph/graph_builder.h"
 #include "lib/graph/graph_definition.h"
+#include "lib/graph/node_parameters.h"
 #include "scenarios/support/add_one_kernel.h"
 #include "scenarios/support/cleanup_context.h"
 
@@ -35,11 +36,7 @@ Environment::Environment(harness::Context& context)
   has_captures_ = TryCapture();
 }
 
-void Environment::LoadKernel() const {
-  KernelArguments arguments;
-  arguments.Add(CUdeviceptr{0}).Add(0u);
-  GraphDefinition().AddKernelNode(kernel_, {}, arguments);
-}
+void Environment::LoadKernel() const { graph::ParameterSizes(kernel_->raw()); }
 
 bool Environment::TryCopyOfRows() const {
   const DeviceMemoryHandle memory = DeviceMemory::Allocate(256);
