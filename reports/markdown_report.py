@@ -1,8 +1,8 @@
 """Markdown for the summary page of a GitHub Actions step: counts, then the findings with what takes each again.
 
-GitHub refuses more than 1 MiB, so this ends at 900 KiB, or earlier if asked to, with what is left out. Text of a subject
-stands in fenced code only, behind a fence longer than any in the text, or between <code> tags with its own < and &
-written as entities: nothing in it can end the block, make a link, a picture or a tag, or mention anybody.
+GitHub refuses more than 1 MiB, so this ends at 900 KiB, or earlier if asked to, with what is left out. Text of a
+subject stands in fenced code only, behind a fence longer than any in the text, or between <code> tags with its own <
+and & written as entities: nothing in it can end the block, make a link, a picture or a tag, or mention anybody.
 """
 
 from __future__ import annotations
