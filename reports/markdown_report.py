@@ -1,8 +1,8 @@
 """Markdown for the summary page of a GitHub Actions step: counts, then the findings with what takes each again.
 
-GitHub refuses more than 1 MiB, so this ends at 900 KiB with what is left out. Text of a subject stands in fenced code
-only, behind a fence longer than any in the text, or between <code> tags with its own < and & written as entities:
-nothing in it can end the block, make a link, a picture or a tag, or mention anybody.
+GitHub refuses more than 1 MiB, so this ends at 900 KiB, or earlier if asked to, with what is left out. Text of a
+subject stands in fenced code only, behind a fence longer than any in the text, or between <code> tags with its own <
+and & written as entities: nothing in it can end the block, make a link, a picture or a tag, or mention anybody.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ _MOST_BLOCK = 20_000
 _MOST_LISTED = 200
 
 
-def render(record: Record) -> bytes:
-    """The record as Markdown in UTF-8."""
-    page = _Page()
-    for block in _head(record):
-        page.add(block)
+def render(record: Record, most_bytes: int = MOST_BYTES) -> bytes:
+    """The record as Markdown in UTF-8; empty if there is not even room for its head."""
+    page = _Page(min(most_bytes, MOST_BYTES))
+    if not all(page.add(block) for block in _head(record)):
+        return b""
     found = distinct_findings(record)
     if found:
         page.add("### Findings")
@@ -41,14 +41,15 @@ def render(record: Record) -> bytes:
 class _Page:
     """Blocks, with an empty line between any two, up to the limit."""
 
-    def __init__(self) -> None:
+    def __init__(self, most_bytes: int) -> None:
+        self._most = most_bytes - _ROOM_AT_THE_END
         self._blocks: list[str] = []
         self._size = 0
 
     def add(self, block: str) -> bool:
         """Whether there was room for it."""
         size = len(block.encode()) + 2
-        if self._size + size > MOST_BYTES - _ROOM_AT_THE_END:
+        if self._size + size > self._most:
             return False
         self._blocks.append(block)
         self._size += size

@@ -125,7 +125,7 @@ class RulesHold(unittest.TestCase):
 
     def test_no_path_of_a_machine_and_no_registry_host(self) -> None:
         forbidden = "|".join(("/ro" + "ot/", "/wo" + "rk/", "/ho" + "me/", "pypi" + r"\.org", "debian" + r"\.org"))
-        everything = (*CODE, ".md", ".json", ".bazel", ".sh", "")
+        everything = (*CODE, ".md", ".json", ".yml", ".bazel", ".sh", "")
         self.complain(self.find(forbidden, files(*ROOMS, "docs", "third_party", suffixes=everything)))
 
     def test_each_file_opens_with_its_job(self) -> None:

@@ -18,7 +18,7 @@ from harness.cli.problems import UsageError, nearest
 from harness.cli.verdict import ExitCode
 
 _GENERAL = ("--help", "--version")
-_PATHS = ("FILE", "DIR", "PATH")
+_PATHS = ("FILE", "DIR", "PATH", "REPORT")
 
 
 def run(invocation: Invocation, out: TextIO) -> ExitCode:
@@ -37,13 +37,20 @@ def words_for(command: Command) -> list[str]:
         return [*(other.name for other in options.COMMANDS), *(topic.name for topic in TOPICS)]
     if command.name == "completions":
         return list(SHELLS)
-    return []
+    return [verb.name for verb in command.verbs]
+
+
+def takes_files(command: Command) -> bool:
+    """Whether reports may stand behind a command, or behind its verb."""
+    forms = [command.positional, *(verb.positional for verb in command.verbs)]
+    return any(re.search(r"\b(REPORT|OLD)\b", form) for form in forms)
 
 
 def choices(option: Option) -> list[str]:
     """The values of an option that are known beforehand; those that end with a colon go on."""
     if option.metavar == "FORMAT:PATH":
-        return [f"{name}:" for name in values.REPORT_FORMATS]
+        appending = {name: f"{name}{values.APPENDS}:" for name in values.APPENDABLE}
+        return [word for name in values.REPORT_FORMATS for word in (f"{name}:", appending.get(name)) if word]
     parts = option.metavar.split("|")
     return [part.removesuffix("STRING") for part in parts if re.fullmatch("[a-z0-9]+(:STRING)?", part)]
 
@@ -69,7 +76,7 @@ def _bash() -> Iterator[str]:
             if not option.is_flag:
                 yield f"        {option.name}) known='{' '.join(choices(option))}' paths={int(takes_path(option))} ;;"
         words = [*words_for(command), *map(_as_typed, own), *_GENERAL]
-        yield f"        *) [[ $COMP_CWORD -gt 1 ]] && known='{' '.join(words)}' ;;"
+        yield f"        *) [[ $COMP_CWORD -gt 1 ]] && known='{' '.join(words)}' paths={int(takes_files(command))} ;;"
         yield from ("      esac", "      ;;")
     yield "  esac"
     yield "  if [[ $paths == 1 ]]; then compopt -o filenames 2> /dev/null; fi"
@@ -90,10 +97,19 @@ def _zsh() -> Iterator[str]:
         yield f"        {command.name}) _arguments \\"
         for option in options.options_of(command.name):
             yield f"          {_quoted(_zsh_option(option))} \\"
-        words = words_for(command)
-        yield f"          {_quoted('*:word:(' + ' '.join(words) + ')') if words else _quoted('*:name: ')} ;;"
+        yield f"          {' '.join(map(_quoted, _zsh_words(command)))} ;;"
     yield from ("      esac", "      ;;", "  esac", "}")
     yield 'if [[ $funcstack[1] == _holdfast ]]; then _holdfast "$@"; else compdef _holdfast holdfast; fi'
+
+
+def _zsh_words(command: Command) -> list[str]:
+    """What may stand behind a command: a verb stands first, and before files."""
+    words = f"({' '.join(words_for(command))})"
+    if command.verbs:
+        return [f"1:verb:{words}", "*:report:_files"]
+    if takes_files(command):
+        return ["*:report:_files"]
+    return [f"*:word:{words}" if words_for(command) else "*:name: "]
 
 
 def _zsh_option(option: Option) -> str:
@@ -126,6 +142,8 @@ def _fish() -> Iterator[str]:
             yield f"{line} -d {_quoted_for_fish(option.help)}"
         if words_for(command):
             yield f"complete -c holdfast -n {there} -a {_quoted_for_fish(' '.join(words_for(command)))}"
+        if takes_files(command):
+            yield f"complete -c holdfast -n {there} -F"
 
 
 def _names() -> list[str]:

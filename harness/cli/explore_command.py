@@ -29,6 +29,7 @@ from harness.cli.values import format_duration
 from harness.cli.verdict import ExitCode, Verdict, exit_code_of
 from harness.cli.version import VERSION
 from reports import record
+from reports.github_annotations import annotations
 from reports.name_glob import matches_glob
 
 DEFAULT_SECONDS = 600.0
@@ -141,7 +142,7 @@ def _options(invocation: Invocation) -> dict[str, record.Option]:
         if name == "--seed":
             shown = format_seed(_seed(invocation))
         elif name == "--report":
-            shown = [f"{target.format}:{target.path}" for target in value]
+            shown = [str(target) for target in value]
         elif name == "--max-total-time":
             shown = format_duration(_seconds(invocation))
         resolved[name.removeprefix("--")] = record.Option(shown, invocation.sources[name])
@@ -301,4 +302,5 @@ def _report_lines(outcomes: Sequence[Outcome], final: record.Record, invocation:
             lines += [f"  {command}" for command in _replay_commands(outcome, invocation)]
         if shows or (invocation["--replay"] and outcome.told):
             lines += ["", *outcome.told["table"].splitlines()]
+    lines += annotations(final) if invocation["--annotations"] else []
     return [*lines, "", *closing_lines(record.summarize(final), final.not_run)]

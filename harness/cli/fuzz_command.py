@@ -211,6 +211,7 @@ def _print_end(session: Session, final: record.Record, reductions: Sequence[Redu
     for reduction in reductions:
         lines += ["", *_describe(reduction)]
     lines += ["", *final.notes] if final.notes else []
+    lines += session.annotation_lines(final)
     lines += ["", *closing_lines(record.summarize(final), final.not_run)]
     if not lines[0]:
         del lines[0]

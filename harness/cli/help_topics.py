@@ -95,7 +95,11 @@ _REPORTS = Topic(
             "reports/report_lines.schema.json",
         ),
         ("junit", "JUnit XML as GitLab, Jenkins, Bazel and GitHub's actions read it; at most 30 MB"),
-        ("markdown", "for $GITHUB_STEP_SUMMARY; at most 900 KiB"),
+        (
+            "markdown",
+            "for the summary of a step on GitHub; at most 900 KiB. --report=markdown+:PATH appends to the file instead "
+            "of replacing it, as $GITHUB_STEP_SUMMARY wants it, and keeps it below 1 MiB",
+        ),
         ("sarif", "SARIF 2.1.0 for code scanning: findings with a line of source, one result for each distinct fault"),
         ("tap", "the Test Anything Protocol, for prove and its like"),
         ("trace", "the timelines as a trace for Perfetto and Chrome: a track a thread, faults, findings and counts"),

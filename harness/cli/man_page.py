@@ -32,6 +32,8 @@ def _lines() -> Iterator[str]:
     for command in options.COMMANDS:
         yield f".SS holdfast {_text(' '.join((command.name, command.positional)).strip())}"
         yield _text(f"{command.summary[0].upper()}{command.summary[1:]}.")
+        for verb in command.verbs:
+            yield from _definition(f"{_text(verb.name)} \\fI{_text(verb.positional)}\\fB", verb.summary)
         for option in options.options_of(command.name):
             head = _text(option.name)
             yield from _definition(head if option.is_flag else f"{head}=\\fI{_text(option.metavar)}\\fB", option.notes)

@@ -111,6 +111,8 @@ COMMANDS = (
     Command("completions", "bash|zsh|fish", "a script that lets a shell complete commands, options and values"),
 )
 
+_SPECIAL_TARGETS = "markdown+ appends, and the path - is the standard output"
+
 OPTIONS = (
     Option(
         "--driver",
@@ -269,7 +271,7 @@ OPTIONS = (
         (*RUNNING, "explore"),
         "FORMAT:PATH",
         values.parse_report,
-        "write a report: " + ", ".join(values.REPORT_FORMATS) + "; - is the standard output",
+        "write a report: " + ", ".join(values.REPORT_FORMATS) + f"; {_SPECIAL_TARGETS}",
         repeats=True,
     ),
     Option(
@@ -277,7 +279,7 @@ OPTIONS = (
         ("report",),
         "FORMAT:PATH",
         values.parse_report,
-        "where to write it: " + ", ".join(values.REPORT_FORMATS) + "; - is the standard output",
+        "where to write it: " + ", ".join(values.REPORT_FORMATS) + f"; {_SPECIAL_TARGETS}",
         repeats=True,
         verbs=("convert", "merge"),
     ),
@@ -304,6 +306,13 @@ OPTIONS = (
         values.parse_text,
         "the report of a run that had to fail, for the rule canary-failed",
         repeats=True,
+    ),
+    Option(
+        "--annotations",
+        (*RUNNING, "explore"),
+        "|".join(values.ANNOTATED),
+        values.parse_annotations,
+        "print the first ten findings as workflow commands, which mark them at lines of a pull request",
     ),
     _flag("--timelines", RUNNING, "keep the timeline of every case, not only of those that did not pass"),
     _flag("--list", ("run",), "print the names of the selected cases and run none"),

@@ -1,4 +1,6 @@
-"""Writes the reports that a run was asked for: atomically, now and then while it runs, and at the end."""
+"""Writes the reports that a run was asked for: atomically, now and then while it runs, and at the end. What is appended
+to a file of others is written once, at the end: nothing that is there already could be taken back.
+"""
 
 from __future__ import annotations
 
@@ -42,6 +44,9 @@ RENDERERS: dict[str, Callable[..., bytes]] = {
 # Those that can show a run beside an earlier one. They take it as `baseline`, which may be None.
 COMPARING = ("html",)
 
+# What GitHub takes of a step's summary, which is what reports are appended to, less a little.
+MOST_APPENDED_BYTES = (1 << 20) - 1024
+
 # Written a line at a time as the run goes on, rather than as a whole now and then.
 _GROWING = "jsonl"
 
@@ -80,6 +85,9 @@ class ReportFiles:
             else:
                 file.begin(record)
         for target in self._targets:
+            if target.appends and _is_file_or_new(target):
+                _append(Path(target.path), record, final)
+                continue
             content = self._render(target.format, record)
             if target.path == STANDARD_OUTPUT:
                 if final:
@@ -101,6 +109,29 @@ class ReportFiles:
 def _is_special(path: Path) -> bool:
     """Whether something is there that must not be replaced by a file: a device, a pipe, a socket."""
     return path.exists() and not path.is_file() and not path.is_dir()
+
+
+def _is_file_or_new(target: ReportTarget) -> bool:
+    return target.path != STANDARD_OUTPUT and not _is_special(Path(target.path))
+
+
+def _append(path: Path, record: Record, final: bool) -> None:
+    """Adds Markdown to the end of a file, as much as there is room for. Before the run's end it only sees whether that
+    can be done. Raises HarnessError.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("ab") as file:
+            there = os.fstat(file.fileno()).st_size
+            between = b"\n\n" if there else b""
+            room = MOST_APPENDED_BYTES - there - len(between)
+            content = markdown_report.render(record, room)
+            if not content:
+                raise HarnessError(f"the report {path} was not written: {there} bytes are in it, which leave no room")
+            if final:
+                file.write(between + content)
+    except OSError as problem:
+        raise HarnessError(f"the report {path} was not written: {problem.strerror}") from None
 
 
 def _write_through(path: Path, content: bytes) -> None:

@@ -239,6 +239,7 @@ def _print_end(session: Session, final: record.Record, files: ReportFiles) -> No
     lines = case_table(shown, paint) if shown else []
     lines += details(final.cases, paint)
     lines += ["", *final.notes] if final.notes else []
+    lines += session.annotation_lines(final)
     lines += ["", *closing_lines(record.summarize(final), final.not_run)]
     if not lines[0]:
         del lines[0]

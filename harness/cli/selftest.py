@@ -321,6 +321,7 @@ def _print_end(session: Session, final: record.Record, files: ReportFiles) -> No
         if not cell.caught
     ]
     lines += details(final.cases, paint)
+    lines += session.annotation_lines(final)
     caught = sum(cell.caught for cell in final.detection)
     lines += ["", f"{caught} of {len(final.detection)} claims hold; the library as it is:"]
     lines += closing_lines(record.summarize(final), final.not_run)

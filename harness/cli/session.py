@@ -26,6 +26,7 @@ from harness.cli.seed import format_seed, fresh_seed, mix
 from harness.cli.values import ReportTarget, format_duration
 from harness.cli.version import VERSION
 from reports import record
+from reports.github_annotations import annotations
 
 _SANITIZER_MARKS = {"address": b"__asan_init", "thread": b"__tsan_init", "undefined": b"__ubsan_handle"}
 
@@ -66,6 +67,10 @@ class Session:
     @property
     def runner(self) -> Path:
         return self.runners[0]
+
+    def annotation_lines(self, final: record.Record) -> list[str]:
+        """The findings once more, for whatever reads the log."""
+        return annotations(final) if self.invocation["--annotations"] else []
 
     def elapsed(self) -> float:
         """Seconds since the command started."""
@@ -109,7 +114,7 @@ class Session:
                 value = format_seed(self.seed)
                 source = "operating system" if source == "default" and self.plans.seed() is None else source
             elif name == "--report":
-                value = [f"{target.format}:{target.path}" for target in value]
+                value = [str(target) for target in value]
             elif name in durations and value is not None:
                 value = format_duration(value)
             resolved[name.removeprefix("--")] = record.Option(value, source)
@@ -165,7 +170,7 @@ def report_targets(session: Session) -> list[ReportTarget]:
         if there is None:
             targets.append(target)
         elif there.format != target.format:
-            raise UsageError(f"--report={there.format}:{there.path}: the {target.format} report goes there")
+            raise UsageError(f"--report={there}: the {target.format} report goes there")
     return targets
 
 

@@ -194,6 +194,7 @@ def _print_end(session: Session, final: record.Record, files: ReportFiles) -> No
     lines = table_of(final.operations) if final.operations and not session.invocation["--quiet"] else []
     lines += details(final.cases, paint)
     lines += ["", *final.notes] if final.notes else []
+    lines += session.annotation_lines(final)
     lines += ["", *closing_lines(record.summarize(final), final.not_run)]
     if not lines[0]:
         del lines[0]

@@ -14,6 +14,13 @@ _UNIT_SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3
 # Formats that `--report` can write.
 REPORT_FORMATS = ("html", "json", "jsonl", "junit", "markdown", "sarif", "tap", "trace")
 
+# Those of them that may be added to the end of a file, when this stands behind the format.
+APPENDABLE = ("markdown",)
+APPENDS = "+"
+
+# Of --annotations: what reads them.
+ANNOTATED = ("github",)
+
 # Of --schedule: a strategy, or this and the text of a schedule.
 STRATEGIES = ("random", "pct", "bursts", "starvation")
 REPLAYED_SCHEDULE = "replay:"
@@ -27,6 +34,10 @@ MEMORY_MODELS = ("rc11", "sc")
 class ReportTarget(NamedTuple):
     format: str
     path: str
+    appends: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.format}{APPENDS if self.appends else ''}:{self.path}"
 
     @property
     def place(self) -> str:
@@ -112,13 +123,20 @@ def parse_text(text: str) -> str:
     return text
 
 
+def parse_annotations(text: str) -> str:
+    return _parse_one_of(text, ANNOTATED)
+
+
 def parse_report(text: str) -> ReportTarget:
-    """FORMAT:PATH, where the path - stands for the standard output."""
-    name, colon, path = text.partition(":")
+    """FORMAT:PATH or FORMAT+:PATH, where the path - stands for the standard output."""
+    word, colon, path = text.partition(":")
+    name = word.removesuffix(APPENDS)
     if name not in REPORT_FORMATS:
         raise ValueError(f"there is no report format {name!r}; there are {', '.join(REPORT_FORMATS)}")
+    if name != word and name not in APPENDABLE:
+        raise ValueError(f"nothing can be appended in the format {name}; in {', '.join(APPENDABLE)} it can")
     if not colon or not path:
-        raise ValueError(f"{text!r} names no file: write {name}:PATH")
+        raise ValueError(f"{text!r} names no file: write {word}:PATH")
     if path.rpartition("/")[2] in ("", ".", ".."):
-        raise ValueError(f"{path!r} is a folder: write {name}:PATH with the path of a file")
-    return ReportTarget(name, path)
+        raise ValueError(f"{path!r} is a folder: write {word}:PATH with the path of a file")
+    return ReportTarget(name, path, appends=name != word)

@@ -284,7 +284,9 @@ class SelftestTest(CommandTest):
     def test_a_finding_on_the_library_as_it_is_fails(self) -> None:
         tree = self.tree(scenario("A1.a", "finds", catches=["early"]))
         self.with_bug(tree, "early", scenario("A1.a", "finds"))
-        self.assert_ended(tree.holdfast(*SELFTEST), 1, "1 of 1 claims hold", "0 passed, 1 failed, 0 skipped")
+        answer = tree.holdfast(*SELFTEST, "--annotations=github")
+        self.assert_ended(answer, 1, "1 of 1 claims hold", "0 passed, 1 failed, 0 skipped")
+        self.assertRegex(answer.out, "(?m)^::error file=")
 
     def test_claims_and_builds_have_to_match(self) -> None:
         tree = self.tree(scenario("A1.a", catches=["early", "gone"]))

@@ -49,6 +49,10 @@ class ExploreTest(unittest.TestCase):
         self.assertIn("#2 x is 1", answer.out)
         self.assertIn("holdfast explore strands --memory-model=sc '--replay=x1:a2b.1#0000000a'", answer.out)
 
+    def test_a_finding_is_an_annotation_when_asked(self) -> None:
+        answer = self.explore("strands", "--annotations=github")
+        self.assertRegex(answer.out, r"(?m)^::error title=stranded-work in strands/exhaustive::.*%0Aholdfast explore ")
+
     def test_a_specimen_passes_when_it_is_found_and_fails_when_it_is_missed(self) -> None:
         self.assertEqual(0, self.explore("specimen.found").code)
         answer = self.explore("specimen.missed")

@@ -313,9 +313,10 @@ class FuzzTest(unittest.TestCase):
         )
 
     def test_a_crash_is_shrunk_to_the_operation_that_crashes(self) -> None:
-        answer, report = self.draw("crash")
+        answer, report = self.draw("crash", "--annotations=github")
         self.assertEqual(1, answer.code, answer)
         self.assertEqual(("crash", 1, 0), tuple(self.shrunk(report)[key] for key in ("kind", "operations", "faults")))
+        self.assertRegex(answer.out, r"(?m)^::error .*title=crash in ")
 
     def test_a_sequence_that_hangs_is_noticed_by_its_own_limit(self) -> None:
         answer, report = self.fuzz("hang", "--max-total-time=600s", "--timeout=1s")

@@ -76,6 +76,8 @@ class ManPageTest(unittest.TestCase):
             for option in options.options_of(command.name):
                 name = option.name.replace("-", "\\-")
                 self.assertRegex(part, rf"(?m)^\\fB{re.escape(name)}(=|\\fR$)", command.name)
+            for verb in command.verbs:
+                self.assertRegex(part, rf"(?m)^\\fB{verb.name} .*\n{re.escape(verb.summary)}$", command.name)
 
     @unittest.skipUnless(shutil.which("groff"), "groff is not installed")
     def test_groff_has_no_complaint(self) -> None:
@@ -109,6 +111,16 @@ class CompletionsTest(unittest.TestCase):
                         wanted = form.format(name=option.name, bare=option.name.removeprefix("--"))
                         self.assertIn(wanted, part)
 
+    def test_every_verb_is_there_and_where_reports_are_read_files(self) -> None:
+        for shell, files in (("bash", "paths=1 ;;"), ("zsh", "*:report:_files"), ("fish", " -F")):
+            script = _script(shell)
+            for command in options.COMMANDS:
+                part = self._part(shell, script, command.name)
+                self.assertIn(" ".join(verb.name for verb in command.verbs), part, shell)
+                if command.name in ("gate", "report"):
+                    last = [line for line in part.splitlines() if line.strip(" ;")][-1]
+                    self.assertIn(files, part if shell == "bash" else last, shell)
+
     def _part(self, shell: str, script: str, command: str) -> str:
         """What a script says about one command."""
         if shell == "fish":
@@ -141,7 +153,10 @@ class CompletionsTest(unittest.TestCase):
         )
         self.assertEqual([], self._complete_in_bash("list", "--repo"))
         self.assertEqual(["auto", "model", "real"], self._complete_in_bash("run", "--driver=")[:3])
-        self.assertEqual(["markdown:"], self._complete_in_bash("run", "--report=ma"))
+        self.assertEqual(["markdown:", "markdown+:"], self._complete_in_bash("run", "--report=ma"))
+        self.assertEqual(["merge"], self._complete_in_bash("report", "me"))
+        self.assertEqual([__file__], self._complete_in_bash("gate", __file__.removesuffix("test.py")))
+        self.assertEqual(["github"], self._complete_in_bash("run", "--annotations="))
         self.assertEqual(["replay:"], self._complete_in_bash("run", "--schedule", "rep"))
         self.assertEqual(
             ["exit-codes"],
@@ -163,7 +178,7 @@ class CompletionsTest(unittest.TestCase):
         program = f"{_script('fish')}\ncomplete -C 'holdfast explore --se'\ncomplete -C 'holdfast run --report=ma'\n"
         done = subprocess.run(["fish", "--no-config"], input=program, capture_output=True, text=True, check=False)
         offered = [line.split("\t")[0] for line in done.stdout.splitlines()]
-        self.assertEqual(["--search", "--seed", "--report=markdown:"], offered, done.stderr)
+        self.assertEqual(["--search", "--seed", "--report=markdown:", "--report=markdown+:"], offered, done.stderr)
 
 
 if __name__ == "__main__":

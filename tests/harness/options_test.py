@@ -52,7 +52,15 @@ class ParseTest(OptionsTest):
 
     def test_a_report_names_format_and_file(self) -> None:
         (target,) = self.accepted("--report=junit:a:b.xml")["--report"]
-        self.assertEqual(("junit", "a:b.xml"), tuple(target))
+        self.assertEqual(("junit", "a:b.xml", False), tuple(target))
+
+    def test_only_markdown_can_be_appended(self) -> None:
+        (target,) = self.accepted("--report=markdown+:a+:b.md")["--report"]
+        self.assertEqual(("markdown", "a+:b.md", True), tuple(target))
+        self.assertEqual("markdown+:a+:b.md", str(target))
+        self.assertIn("in markdown it can", self.refused("--report=junit+:a.xml"))
+        self.assertIn("no report format", self.refused("--report=markdown++:a.md"))
+        self.assertIn("more than once", self.refused("--report=markdown:a.md", "--report=markdown+:./a.md"))
 
 
 class RefusalTest(OptionsTest):

@@ -268,6 +268,47 @@ class OutputTest(RunTest):
         self.assertEqual("default", report["options"]["runs"]["source"])
 
 
+class ContinuousIntegrationTest(RunTest):
+    def test_markdown_is_appended_once_and_only_when_asked(self) -> None:
+        summary = self.root / "summary.md"
+        summary.write_text("# of another step\n")
+        tree = self.tree(scenario("a"))
+        self.assertEqual(0, tree.holdfast(*RUN, f"--report=markdown+:{summary}").code)
+        text = summary.read_text()
+        self.assertTrue(text.startswith("# of another step\n\n\n## holdfast <code>run</code>: exit code 0\n"), text)
+        self.assertEqual(1, text.count("## holdfast"))
+        tree.holdfast(*RUN, f"--report=markdown+:{summary}")
+        self.assertEqual(2, summary.read_text().count("## holdfast"))
+        tree.holdfast(*RUN, f"--report=markdown:{summary}")
+        self.assertTrue(summary.read_text().startswith("## holdfast"))
+
+    def test_what_markdown_is_appended_to_stays_below_a_mebibyte(self) -> None:
+        summary = self.root / "summary.md"
+        tree = self.tree(*(scenario(f"a{number}", "finds") for number in range(30)))
+        summary.write_bytes(b"x" * ((1 << 20) - 8_000))
+        self.assertEqual(1, tree.holdfast(*RUN, f"--report=markdown+:{summary}").code)
+        self.assertLess(summary.stat().st_size, 1 << 20)
+        self.assertIn("more findings: the page is full", summary.read_text())
+        summary.write_bytes(b"x" * (1 << 20))
+        answer = tree.holdfast(*RUN, f"--report=markdown+:{summary}")
+        self.assert_ended(answer, 3, "leave no room")
+        self.assertEqual("", answer.out)  # known before anything ran
+        self.assertEqual(1 << 20, summary.stat().st_size)
+
+    def test_annotations_stand_before_the_last_line_and_only_when_asked(self) -> None:
+        tree = self.tree(scenario("a"), scenario("b", "finds"))
+        answer = tree.holdfast(*RUN, "--seed=1", "--annotations=github")
+        self.assertEqual("1 passed, 1 failed, 0 skipped", answer.closing_line)
+        (line,) = [line for line in answer.out.splitlines() if line.startswith("::")]
+        self.assertRegex(
+            line, r"^::error file=[\w/.]+,line=\d+,title=[\w-]+ in b/only::.*%0Aholdfast run .*--filter=b/only"
+        )
+        self.assertNotIn("::error", tree.holdfast(*RUN).out)
+        answer = tree.holdfast(*RUN, "--annotations=github", "--report=tap:-")
+        self.assertNotIn("::error", answer.out)
+        self.assertIn("\n::error file=", answer.err)
+
+
 class BazelTest(RunTest):
     def test_the_test_variables_are_the_defaults(self) -> None:
         files = {

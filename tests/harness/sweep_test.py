@@ -131,8 +131,11 @@ class SweepTest(unittest.TestCase):
         self.assertEqual((2, 2), self.counts(self.sweep(broken)[1], "points", "failed"))
 
     def test_where_there_is_trouble_without_faults_none_is_tried(self) -> None:
-        answer, report = self.sweep(sweep_scenario("sweep.a", CREATE, does="finds"))
+        answer, report = self.sweep(
+            sweep_scenario("sweep.a", CREATE, does="finds"), arguments=("--annotations=github",)
+        )
         self.assertEqual((1, 0, 1), (answer.code, *self.counts(report, "points", "runs")))
+        self.assertRegex(answer.out, "(?m)^::error file=.*%0Aholdfast sweep ")
         bazel = report["cases"][0]["findings"][0]["reproduce"][1]
         self.assertNotIn("--fault", bazel)
 
