@@ -27,6 +27,7 @@
 #include "scenarios/support/blocking_callback.h"
 #include "scenarios/support/cleanup_context.h"
 #include "scenarios/support/device_session.h"
+#include "scenarios/support/live_objects.h"
 #include "scenarios/support/owner_probe.h"
 
 namespace holdfast::scenarios {
@@ -89,12 +90,7 @@ void Run(harness::Context& context) {
   StartManualCleanup(context);
   CheckClose(context, session);
   // What else the closed executable held may come later than its owner.
-  context.CheckEventually(
-      [&] {
-        Settle(context);
-        return context.shim().live().user_objects == 0;
-      },
-      "a closed executable holds nothing once its launch has ended");
+  CheckNoOwnersLeft(context);
   CheckUpdate(context, session);
   context.Oracle("queue and owner while a launch is in flight");
 }

@@ -29,6 +29,7 @@
 #include "scenarios/support/cleanup_context.h"
 #include "scenarios/support/counting_callback.h"
 #include "scenarios/support/device_session.h"
+#include "scenarios/support/live_objects.h"
 #include "scenarios/support/owner_probe.h"
 
 namespace holdfast::scenarios {
@@ -138,12 +139,7 @@ void Run(harness::Context& context) {
   StartManualCleanup(context);
   for (const auto& [name, mode] : kModes) {
     CheckMode(context, session, name, mode);
-    context.CheckEventually(
-        [&] {
-          SettleIdle(context);
-          return context.shim().live().user_objects == 0;
-        },
-        "everything is released after the launch");
+    CheckNoOwnersLeft(context);
   }
   context.CheckUndisturbed(driver::CleanupFailureCount() == 0, "the driver refused no release");
   context.Oracle("capture and owners after a drain at each step, in each mode");

@@ -68,6 +68,7 @@ CUgraphExec Executable::Instantiate(Graph& graph, std::uint64_t flags, Instantia
   executable->shared_ = std::make_shared<SharedProgram>(Compile(graph, CompileFor::kInstantiation, error));
   executable->conditions_ = std::make_shared<Conditions>();
   executable->has_memory_nodes_ = graph.HasMemoryNodesOutsideBodies();
+  executable->has_conditions_ = graph.Has<ConditionalNode>();
   CollectConditions(*executable->shared_->program, graph, executable->conditions_.get());
   const CUgraphExec handle = Handles().Insert(executable.get());
   static_cast<void>(executable.release());  // The handle owns it now.
@@ -83,6 +84,7 @@ Executable& Executable::Require(CUgraphExec handle) {
 void Executable::Destroy(CUgraphExec handle) {
   const std::unique_ptr<Executable> executable(Handles().Take(handle));
   model::Require(executable != nullptr);
+  if (executable->has_conditions_ && executable->last_use_ != nullptr) executable->last_use_->Wait();  // fact B18
   Holdings holdings = executable->shared_->holdings;
   executable->shared_.reset();
   executable->LetGo(std::move(holdings));

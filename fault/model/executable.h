@@ -80,6 +80,7 @@ class Executable {
   std::shared_ptr<const void> copy_of_;          // the token of the graph that it was made from
   std::shared_ptr<const void> only_executable_;  // see Graph; null where there may be several
   bool has_memory_nodes_ = false;
+  bool has_conditions_ = false;
   std::unordered_map<std::uint64_t, ProgramPath> paths_;  // made when first needed; updates do not change it
   // Of a launch or an upload, which run one after the other; null before the first.
   CompletionPointer last_use_;

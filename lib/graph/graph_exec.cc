@@ -78,10 +78,10 @@ bool HasParametersInExecutables(CUgraphNodeType type) {
 // and it notices too late that a graph embedded in it is not.
 void RequireUncopiedChildren(const GraphBox& graph) {
   if (graph.HasBodiesBelow() && graph.HasCopiesBelow()) {
-    throw driver::DriverError(
-        "cuGraphInstantiateWithParams", CUDA_ERROR_NOT_SUPPORTED,
-        "instantiating a graph with conditional nodes: a graph that was moved into it still has clones, embedded copies "
-        "or executables; destroy them first");
+    throw driver::DriverError("cuGraphInstantiateWithParams", CUDA_ERROR_NOT_SUPPORTED,
+                              "instantiating a graph with conditional nodes: a graph that was moved into it still has "
+                              "clones, embedded copies "
+                              "or executables; destroy them first");
   }
 }
 

@@ -50,7 +50,9 @@ class GraphExec {
   // node that is gone, std::invalid_argument for a kind whose parameters cannot be set in an executable.
   ExecNode Node(const GraphNode& node) const;
 
-  // Destroys the executable at once; launches in flight go on and keep what they need. A second call does nothing.
+  // Destroys the executable at once; launches in flight go on and keep what they need. Where there are conditional
+  // nodes, the driver waits for its launches first, so nothing may be locked that they need; the same goes for dropping
+  // the last handle. A second call does nothing.
   // Throws DriverError when the driver refuses: the executable counts as closed all the same, since it may be gone.
   void Close();
 

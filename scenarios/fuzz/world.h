@@ -269,6 +269,8 @@ class World {
 
   // ---- operations on executables: world_executables.cc ----
   Expectation InstantiateExpectation(GraphId graph) const;
+  void LetThrough();
+  void LetThroughBefore(const Executable& used);
   Expectation UpdateExpectation(ExecutableId executable, GraphId source) const;
   Expectation NodeExpectation(const ExecutableSlot& executable, const NodeSlot& node, bool fits) const;
   void UpdateFrom(const ExecutableSlot& executable, GraphId source, Expectation expectation,

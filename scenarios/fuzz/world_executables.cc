@@ -321,6 +321,7 @@ void World::Upload(const Operation& operation) {
     return;
   }
   const Executable& executable = model_->executable(slot.id);
+  LetThroughBefore(executable);
   const Expectation expectation = !executable.open                       ? Expectation::kMisuse
                                   : Has(executable.shape, &IsMemoryNode) ? Expectation::kUncertain
                                                                          : Expectation::kSuccess;
@@ -336,7 +337,9 @@ void World::Launch(const Operation& operation) {
     return;
   }
   const Executable& executable = model_->executable(slot.id);
-  const bool may_wait = executable.open && launches_may_wait_ && !HasBlockedLaunches();
+  LetThroughBefore(executable);
+  const bool has_conditional = Has(executable.shape, &IsConditional);
+  const bool may_wait = executable.open && launches_may_wait_ && !has_conditional && !HasBlockedLaunches();
   const int mode = may_wait ? operation.operands[1] % 3 : 0;
   const bool blocks_inside = mode == 2 && Runs(executable.shape, &IsHost);
   if (mode == 1 || blocks_inside) {
@@ -345,7 +348,7 @@ void World::Launch(const Operation& operation) {
   if (mode == 1) {
     environment_.EnqueueHostFunction(stream_->raw(), &Gate::Pass, &gate_);
   }
-  const bool may_fail = Has(executable.shape, &IsMemoryNode) || Has(executable.shape, &IsConditional);
+  const bool may_fail = Has(executable.shape, &IsMemoryNode) || has_conditional;
   const bool succeeded = Do(!executable.open ? Expectation::kMisuse
                             : may_fail       ? Expectation::kUncertain
                                              : Expectation::kSuccess,
@@ -357,10 +360,19 @@ void World::Launch(const Operation& operation) {
   }
 }
 
-void World::Finish(const Operation&) {
+void World::Finish(const Operation&) { LetThrough(); }
+
+void World::LetThrough() {
   gate_.Open();
   stream_->Synchronize();
   model_->FinishLaunches();
+}
+
+// Its destruction waits for what it has on the stream (fact B18), so that must not wait for a later operation.
+void World::LetThroughBefore(const Executable& used) {
+  if (HasBlockedLaunches() && Has(used.shape, &IsConditional)) {
+    LetThrough();
+  }
 }
 
 // ---- the cleanup ----

@@ -1,6 +1,8 @@
-// Facts B1 to B17: conditional handles and nodes, what their bodies may have, how they run, and what is refused for
+// Facts B1 to B18: conditional handles and nodes, what their bodies may have, how they run, and what is refused for
 // graphs that have them.
+#include <chrono>
 #include <functional>
+#include <future>
 #include <string>
 #include <vector>
 
@@ -404,6 +406,30 @@ void DestroyedInFlightIsDestroyed(const Driver& driver, Report& report) {
   report.Expect("the launch ran to its end", long{10'000}, WordAt(driver, report, counter));
 }
 
+// Whether destroying an executable returns while a launch of it waits in a host function.
+bool ReturnsBeforeTheLaunch(const Driver& driver, Report& report, bool has_conditional) {
+  Gate gate;
+  const CUgraph graph = MakeGraph(driver, report);
+  AddHost(driver, report, graph, &Gate::Wait, &gate);
+  if (has_conditional) AddConditional(driver, report, graph, MakeHandle(driver, report, graph, 0), kIf, 1);
+  const CUgraphExec executable = Instantiate(driver, report, graph);
+  HOLDFAST_NEED(report, driver.GraphLaunch(executable, driver.stream));
+  std::future<CUresult> destroyed = std::async(std::launch::async, [&] {
+    static_cast<void>(driver.CtxSetCurrent(driver.context));
+    return driver.GraphExecDestroy(executable);
+  });
+  const bool returned = destroyed.wait_for(std::chrono::milliseconds(300)) == std::future_status::ready;
+  gate.open = true;
+  report.Expect("destroyed in the end", CUDA_SUCCESS, destroyed.get());
+  HOLDFAST_NEED(report, driver.StreamSynchronize(driver.stream));
+  return returned;
+}
+
+void DestructionWaitsForLaunches(const Driver& driver, Report& report) {
+  report.Expect("without a conditional node it returns before", true, ReturnsBeforeTheLaunch(driver, report, false));
+  report.Expect("with one it waits", false, ReturnsBeforeTheLaunch(driver, report, true));
+}
+
 // A graph with one conditional node, whose bodies write `value`, `value` + 1 and so on.
 CUgraph MakeBranches(const Driver& driver, Report& report, CUdeviceptr memory, CUgraphConditionalNodeType type,
                      unsigned int size, unsigned char value, unsigned int default_value) {
@@ -556,6 +582,8 @@ std::vector<Fact> ConditionalFacts() {
       {"B10", "graphs with conditional nodes are not embedded, and bodies are no roots", &NotCopiedNorMoved},
       {"B11", "a graph with a conditional node has one executable at a time", &OneExecutableAtATime},
       {"B11b", "an executable destroyed in flight counts as destroyed", &DestroyedInFlightIsDestroyed},
+      {"B18", "the destruction of an executable with conditional nodes waits for its launches",
+       &DestructionWaitsForLaunches},
       {"B12", "a whole update reaches bodies, and wants the same branches", &UpdatesReachBodies},
       {"B12b", "a whole update wants the same handles", &HandlesAreCompared},
       {"B13", "nodes in bodies are changed and switched, conditional nodes are not", &NodesInBodiesAreChanged},
