@@ -1,6 +1,5 @@
 #include "scenarios/fuzz/runner.h"
 
-#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -27,7 +26,7 @@ World& Runner::WorldOf(unsigned thread) {
   while (worlds_.size() <= thread) {
     const auto ordinal = static_cast<unsigned>(worlds_.size());
     worlds_.push_back(std::make_unique<World>(environment_, ordinal));
-    worlds_.back()->Reset(settings_, launches_may_wait_);
+    worlds_.back()->Reset(settings_);
     workers_.push_back(ordinal == 0 ? nullptr : std::make_unique<Worker>(environment_.context(), ordinal, [this] {
       environment_.device().MakeCurrent();
     }));
@@ -36,30 +35,25 @@ World& Runner::WorldOf(unsigned thread) {
   return *worlds_[thread];
 }
 
-// A real driver runs the host functions of all streams one after the other: one that waits at a gate holds up those
-// that another thread waits for.
-void Runner::Begin(const Settings& settings, std::size_t threads) {
+void Runner::Begin(const Settings& settings) {
   settings_ = settings;
-  launches_may_wait_ = environment_.is_model() || threads == 1;
   since_settled_ = 0;
   if (const fault::ModelControl* model = environment_.context().model()) {
     model->set_delivery(settings.delivery);
     model->set_handle_reuse(settings.reuse);
   }
   for (const std::unique_ptr<World>& world : worlds_) {
-    world->Reset(settings, launches_may_wait_);
+    world->Reset(settings);
   }
   ++sequences_;
 }
 
 void Runner::Replay(const Sequence& sequence) {
-  std::size_t threads = 1;
   for (const Line& line : sequence.lines) {
     WorldOf(line.operation.thread);
-    threads = std::max<std::size_t>(threads, line.operation.thread + 1);
   }
   journal_.Begin(TextOf(sequence));
-  Begin(sequence.settings, threads);
+  Begin(sequence.settings);
   std::vector<Operation> block;
   Line begin;
   for (const Line& line : sequence.lines) {
@@ -92,7 +86,7 @@ void Runner::RunDrawn(std::uint64_t seed) {
   Settings settings = drawing.settings();
   const unsigned settle = std::exchange(settings.settle, kMostSettle);
   journal_.Begin(TextOf(settings));
-  Begin(settings, drawing.threads());
+  Begin(settings);
   std::string text;
   const auto write = [&](const Line& line) {
     text.clear();

@@ -35,7 +35,7 @@ class Runner {
 
  private:
   World& WorldOf(unsigned thread);
-  void Begin(const Settings& settings, std::size_t threads);
+  void Begin(const Settings& settings);
   void Run(const Operation& operation);
   void RunBlock(const std::vector<Operation>& operations, bool inside);
   // Each thread does its part, in order, while the others do theirs.
@@ -58,7 +58,6 @@ class Runner {
   Interruption interruption_;
   fault::LiveObjects live_before_{};  // what is not of the sequence
   Settings settings_;
-  bool launches_may_wait_ = true;
   unsigned since_settled_ = 0;
   std::uint64_t operations_ = 0;
   std::uint64_t sequences_ = 0;

@@ -26,7 +26,7 @@ World::World(const Environment& environment, unsigned thread)
       memory_(DeviceMemory::Allocate(kMemoryBytes)),
       event_(Event::Create()),
       host_memory_(kMemoryBytes) {
-  Reset({}, /*launches_may_wait=*/true);
+  Reset({});
 }
 
 World::Handler World::HandlerOf(Opcode opcode) {
@@ -38,9 +38,8 @@ World::Handler World::HandlerOf(Opcode opcode) {
   return kHandlers[static_cast<std::size_t>(opcode)];
 }
 
-void World::Reset(const Settings& settings, bool launches_may_wait) {
+void World::Reset(const Settings& settings) {
   settings_ = settings;
-  launches_may_wait_ = launches_may_wait;
   if (model_) {
     owner_counts_.Reset(static_cast<std::size_t>(model_->owner_count()));
   }

@@ -61,7 +61,7 @@ class World {
   CUgraph GraphThatEnds(const Operation& operation) const;
 
   // Forgets everything, for the next sequence. REQUIRES: DropAll and AfterSettle.
-  void Reset(const Settings& settings, bool launches_may_wait);
+  void Reset(const Settings& settings);
 
   const ReferenceModel& model() const { return *model_; }
   const BuilderModel& builders() const { return *builders_; }
@@ -353,7 +353,6 @@ class World {
 
   // ---- one sequence ----
   Settings settings_;
-  bool launches_may_wait_ = true;  // at the gate
   std::optional<ReferenceModel> model_;
   std::optional<BuilderModel> builders_;
   std::array<GraphSlot, 8> graphs_;

@@ -331,6 +331,9 @@ void World::Upload(const Operation& operation) {
 }
 
 // The number: 0 a launch that ends by itself, 1 one behind a gate, 2 one whose host nodes wait at a gate.
+//
+// On a real driver none waits. It runs the host functions of all streams one after the other, loads code late and
+// destroys some executables late: many a call waits for all that runs, and what runs would wait for a later operation.
 void World::Launch(const Operation& operation) {
   const ExecutableSlot& slot = executables_[operation.operands[0]];
   if (slot.id == kNone) {
@@ -339,7 +342,7 @@ void World::Launch(const Operation& operation) {
   const Executable& executable = model_->executable(slot.id);
   LetThroughBefore(executable);
   const bool has_conditional = Has(executable.shape, &IsConditional);
-  const bool may_wait = executable.open && launches_may_wait_ && !has_conditional && !HasBlockedLaunches();
+  const bool may_wait = executable.open && environment_.is_model() && !has_conditional && !HasBlockedLaunches();
   const int mode = may_wait ? operation.operands[1] % 3 : 0;
   const bool blocks_inside = mode == 2 && Runs(executable.shape, &IsHost);
   if (mode == 1 || blocks_inside) {
