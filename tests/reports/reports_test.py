@@ -116,30 +116,66 @@ class JsonReportTest(unittest.TestCase):
         )
 
 
+def _race(*stacks: str) -> Finding:
+    """A finding with these stacks, each a text of functions."""
+    lines = [
+        f"#{number} {name} /a/lib/x.cc:{number + 7}" for stack in stacks for number, name in enumerate(stack.split())
+    ]
+    return Finding("data-race", "at 0x7f00", stack=tuple(lines))
+
+
 class FingerprintTest(unittest.TestCase):
-    def test_runs_and_machines_make_no_difference(self) -> None:
-        for first, second in (
-            (
-                Finding("race", "at 0x7f00", stack=("#0 0x55d0 in Release() /a/lib/bundle.cc:40:3", "#1 main")),
-                Finding("race", "at 0x8f11", stack=("#0 0x66d0 in Release() /b/lib/bundle.cc:41:9", "#1 main")),
+    def assert_same(self, *findings: Finding) -> None:
+        self.assertEqual(1, len({fingerprint("A2", finding) for finding in findings}), findings)
+
+    def assert_different(self, *findings: Finding) -> None:
+        self.assertEqual(len(findings), len({fingerprint("A2", finding) for finding in findings}), findings)
+
+    def test_runs_builds_and_machines_make_no_difference(self) -> None:
+        self.assert_same(
+            Finding("race", "at 0x7f00", stack=("#0 0x55d0 in Release() /a/lib/bundle.cc:40:3", "#1 main")),
+            Finding("race", "at 0x8f11", stack=("#0 0x66d0 in Release() /b/lib/bundle.cc:41:9", "#1 main")),
+        )
+        self.assert_same(Finding("leak", "3 graphs at 0xff in /a/b/x"), Finding("leak", "12 graphs at 0xa in /c/x"))
+        self.assert_same(Finding("contract", "3 runs", "lib/a.cc:4"), Finding("contract", "5 runs", "a.cc:5"))
+        self.assert_same(
+            Finding("leak", "", stack=("#0 0x1 in Make (/a/scenario_runner+0xa3f2) (BuildId: aa11)",)),
+            Finding("leak", "", stack=("#0 0x2 in Make (/b/scenario_runner+0xbb) (BuildId: 22cc)",)),
+        )
+
+    def test_threads_and_output_make_no_difference(self) -> None:
+        self.assert_same(
+            Finding(
+                "hang", "it did not end within 20s", stack=("Thread 2 (Thread 0x7f1 (LWP 4711))", "#0 0x1 in Wait ()")
             ),
-            (Finding("leak", "3 graphs at 0xff"), Finding("leak", "12 graphs at 0xa")),
-            (Finding("contract", "3", "lib/a.cc:4"), Finding("contract", "b", "a.cc:5")),
-        ):
-            with self.subTest(finding=first):
-                self.assertEqual(fingerprint("A2", first), fingerprint("A2", second))
+            Finding(
+                "hang", "it did not end within 20s", stack=("Thread 1 (Thread 0x8f1 (LWP 12))", "#0 0x2 in Wait ()")
+            ),
+        )
+        self.assert_same(
+            Finding("crash", "it was ended by SIGSEGV", stack=("pid 17: begins", "0.3 ms")),
+            Finding("crash", "it was ended by SIGSEGV", stack=("pid 18: begins",)),
+        )
+        self.assert_same(
+            Finding("hang", "", stack=("thread 4711 a: S",)), Finding("hang", "", stack=("thread 12 a: S",))
+        )
+        self.assert_same(_race("Read f main", "Write g main"), _race("Write g main", "Read f main"))
 
     def test_another_fault_has_another(self) -> None:
         finding = Finding("leak", "1 graph")
-        others = (
-            fingerprint("A3", finding),
-            fingerprint("A2", dataclasses.replace(finding, kind="contract")),
-            fingerprint("A2", dataclasses.replace(finding, message="1 stream")),
-            fingerprint("A2", dataclasses.replace(finding, stack=("#0 Clone()",))),
-            fingerprint("A2", dataclasses.replace(finding, place="a.cc:4")),
+        self.assert_different(
+            finding,
+            dataclasses.replace(finding, kind="contract"),
+            dataclasses.replace(finding, message="1 stream"),
+            dataclasses.replace(finding, stack=("#0 Clone()",)),
+            dataclasses.replace(finding, place="a.cc:4"),
+            dataclasses.replace(finding, place="a.cc:4", message="another check of the same file"),
+            dataclasses.replace(finding, place="b.cc:4"),
         )
-        self.assertNotIn(fingerprint("A2", finding), others)
-        self.assertEqual(len(set(others)), len(others))
+        self.assertNotEqual(fingerprint("A2", finding), fingerprint("A3", finding))
+        runtime = "malloc std::f std::g operator_new std::h std::i"
+        self.assert_different(_race(f"{runtime} Mine"), _race(f"{runtime} Other"))
+        self.assert_different(_race("Read f", "Write g"), _race("Read f", "Write h"))
 
 
 class JunitReportTest(unittest.TestCase):
