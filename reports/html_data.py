@@ -151,31 +151,33 @@ def _timeline(case: Case, timeline: Timeline, room: Budget) -> dict[str, Any]:
 
 def latencies(moments: Sequence[Moment]) -> dict[str, list[tuple[float, float]]]:
     """When each wait began, and for how many microseconds: how long callbacks took, how long a wakeup waited for the
-    next drain, and how long what a destructor announced waited for its release.
+    next drain, and a destructor for the next release that no earlier destructor waited for. What is queued first is
+    released first.
     """
     drains = sorted(moment.at_us for moment in moments if moment.kind == "drain")
-    releases: dict[str, list[float]] = {}
-    for moment in moments:
-        if moment.kind == "release":
-            for name in {moment.object, moment.name} - {""}:
-                releases.setdefault(name, []).append(moment.at_us)
+    releases = sorted(moment.at_us for moment in moments if moment.kind == "release")
     found: dict[str, list[tuple[float, float]]] = {"callback": [], "wakeup": [], "release": []}
-    for moment in moments:
-        end = moment.at_us + (moment.duration_us or 0.0)
+    for moment in sorted(moments, key=_end_of):
         if moment.kind == "destructor":
             if moment.duration_us is not None:
                 found["callback"].append((moment.at_us, moment.duration_us))
-            _add(found["release"], moment.at_us, end, releases.get(moment.object or moment.name, ()))
+            position = _add(found["release"], moment.at_us, _end_of(moment), releases)
+            releases = releases[position + 1 :]
         elif moment.kind == "pending-call" and not moment.result:
-            _add(found["wakeup"], moment.at_us, end, drains)
+            _add(found["wakeup"], moment.at_us, _end_of(moment), drains)
     return found
 
 
-def _add(pairs: list[tuple[float, float]], at: float, end: float, ends: Sequence[float]) -> None:
-    """Adds the wait until the first of `ends`, which are in order, that is not before `end`."""
+def _end_of(moment: Moment) -> float:
+    return moment.at_us + (moment.duration_us or 0.0)
+
+
+def _add(pairs: list[tuple[float, float]], at: float, end: float, ends: Sequence[float]) -> int:
+    """Adds the wait until the first of `ends`, which are in order, that is not before `end`. Returns its position."""
     position = bisect.bisect_left(ends, end)
     if position < len(ends):
         pairs.append((at, ends[position] - end))
+    return position
 
 
 def operations_data(operations: Sequence[Operation]) -> dict[str, Any]:

@@ -40,13 +40,14 @@ def render(record: Record) -> bytes:
     """The record as SARIF, pure ASCII, one result a line."""
     found = distinct_findings(record)
     placed = [(one, place) for one in found if (place := place_of(one.case, one.finding))]
-    results = _results(placed)
+    rules = _rule_ids(one.finding.kind for one in found)
+    results = _results(placed, rules)
     notes = []
     if len(found) > len(placed):
         notes.append(f"{len(found) - len(placed)} findings have no line of source and are in the full report only")
     if len(placed) > len(results):
         notes.append(f"{len(placed) - len(results)} more findings are in the full report only")
-    document = _document(record, notes)
+    document = _document(record, notes, rules)
     head, empty, end = json.dumps(document, indent=2, allow_nan=False).rpartition('"results": []')
     assert empty  # it stands last, so no text of the record can be taken for it
     if results:
@@ -54,9 +55,8 @@ def render(record: Record) -> bytes:
     return f"{head}{empty}{end}\n".encode("ascii")
 
 
-def _results(placed: Sequence[tuple[DistinctFinding, Place]]) -> list[str]:
+def _results(placed: Sequence[tuple[DistinctFinding, Place]], rules: dict[str, int]) -> list[str]:
     """As many as fit, each as JSON."""
-    rules = _rule_ids(one.finding.kind for one, _ in placed)
     zipper = zlib.compressobj(level=1)  # no other level and no gzip makes it larger
     lines: list[str] = []
     size = zipped = 0
@@ -73,9 +73,9 @@ def _results(placed: Sequence[tuple[DistinctFinding, Place]]) -> list[str]:
     return lines
 
 
-def _document(record: Record, notes: Iterable[str]) -> dict[str, Any]:
+def _document(record: Record, notes: Iterable[str], rules: Iterable[str]) -> dict[str, Any]:
     run = {
-        "tool": {"driver": _driver(record)},
+        "tool": {"driver": _driver(record, rules)},
         "automationDetails": {"id": _category(record)},
         "invocations": [_invocation(record, notes)],
         "originalUriBaseIds": {_ROOT: {"description": {"text": "the root of the repository"}}},
@@ -91,12 +91,11 @@ def _category(record: Record) -> str:
     return "/".join(["holdfast", *(_word(part) for part in parts), _word(record.started)])
 
 
-def _driver(record: Record) -> dict[str, Any]:
-    own = _rule_ids(finding.kind for case in record.cases for finding in case.findings)
+def _driver(record: Record, rules: Iterable[str]) -> dict[str, Any]:
     return {
         "name": "Holdfast",
         "version": one_line(record.version, _MOST_NAME) or "unknown",
-        "rules": [_rule(word) for word in own],
+        "rules": [_rule(word) for word in rules],
     }
 
 

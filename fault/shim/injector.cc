@@ -18,9 +18,11 @@ namespace {
 
 // "return CUDA_ERROR_OUT_OF_MEMORY", as the timeline has it.
 void NoteFault(SiteId site, const Action& action) {
+  if (!TimelineIsOpen()) return;
   std::array<char, 64> text{};
   const std::string_view word = ActionWord(action);
-  const std::string_view result = action.result ? ResultNameOf(*action.result).value_or("-1") : std::string_view();
+  const std::string_view result =
+      action.result ? ResultNameOf(*action.result).value_or("an error") : std::string_view();
   std::snprintf(text.data(), text.size(), "%.*s%s%.*s", static_cast<int>(word.size()), word.data(),
                 result.empty() ? "" : " ", static_cast<int>(result.size()), result.data());
   NoteMoment(MomentKind::kFault, SiteName(site), {.result = text.data()});

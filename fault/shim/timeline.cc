@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -46,8 +47,8 @@ struct TimelineRecord {
   std::uint8_t kind;
   std::uint8_t role;
   std::array<char, 6> unused;
-  std::array<char, 48> result;  // both texts end with the first zero, if there is one
-  std::array<char, 88> name;
+  std::array<char, 56> result;  // both texts end with the first zero, if there is one
+  std::array<char, 80> name;
 };
 static_assert(sizeof(TimelineRecord) == 192, "the reader goes by this");
 
@@ -163,20 +164,33 @@ std::uint64_t WriteNew(MomentKind kind, std::string_view name, Time time, const 
 
 // ---- the beginning --------------------------------------------------------------------------------------------------
 
-[[noreturn]] void GiveUp(const char* path, int error) {
+// Of a subject's file that cannot be used. The subject goes on without a timeline: it may have changed its root, its
+// limits or its rights since it was started, and none of that is a fault.
+TimelineFile* Without(const char* path, int error) {
   dprintf(STDERR_FILENO, "holdfast: HOLDFAST_TIMELINE=%s: %s\n", path, std::strerror(error));
-  _exit(2);
+  return nullptr;
 }
 
-// Maps the file, with its room set aside on the disk: a store into a file that cannot grow would end the process.
+// Sets the room aside on the disk: a store into a file that cannot grow would end the process, and so would the attempt
+// to make a file larger than the process may.
+int Allocate(int file) {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < sizeof(TimelineFile)) return EFBIG;
+  int error = EINTR;
+  while (error == EINTR) error = posix_fallocate(file, 0, sizeof(TimelineFile));
+  return error;
+}
+
+// Null if it cannot be mapped.
 TimelineFile* MapFile(const char* path) {
   const int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-  if (file < 0) GiveUp(path, errno);
-  if (const int error = posix_fallocate(file, 0, sizeof(TimelineFile)); error != 0) GiveUp(path, error);
-  void* memory = mmap(nullptr, sizeof(TimelineFile), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-  if (memory == MAP_FAILED) GiveUp(path, errno);
+  if (file < 0) return Without(path, errno);
+  const int error = Allocate(file);
+  void* memory =
+      error == 0 ? mmap(nullptr, sizeof(TimelineFile), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0) : nullptr;
   close(file);
-  return static_cast<TimelineFile*>(memory);
+  if (error != 0) return Without(path, error);
+  return memory == MAP_FAILED ? Without(path, errno) : static_cast<TimelineFile*>(memory);
 }
 
 }  // namespace
@@ -185,6 +199,7 @@ void OpenTimeline() {
   const char* path = std::getenv("HOLDFAST_TIMELINE");
   if (path == nullptr || path[0] == '\0') return;
   TimelineFile* file = MapFile(path);
+  if (file == nullptr) return;
   // A process that the subject starts finds the same there.
   file->magic = kMagic;
   file->record_bytes = sizeof(TimelineRecord);

@@ -11,7 +11,9 @@
 // A record is written between two values of its sequence number, the odd one first and the even one last. Each number
 // belongs to one moment, so nobody takes the record of another moment for his own, nor half a record for a whole one.
 // Whoever comes upon a record that another thread is in the middle of, a whole round behind, drops his moment instead
-// of waiting. harness/cli/timeline.py reads the file.
+// of waiting; and where a process was killed in the middle of a record, nobody writes again. A stretch that goes on
+// while the ring comes round is not among the records until it ends: a thread that hangs in a call beside a busy one.
+// harness/cli/timeline.py reads the file.
 //
 // Several processes may share one file, since a subject starts others: each record names its process.
 //
@@ -56,7 +58,7 @@ struct OpenMoment {
   std::uint32_t process = 0;  // 0: nothing is recorded
 };
 
-// Ends the process if the file cannot be used. REQUIRES: called once, before the others.
+// Says so and goes on without one if the file cannot be used. REQUIRES: called once, before the others.
 void OpenTimeline();
 
 // Whether anything is recorded.

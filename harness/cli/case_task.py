@@ -25,6 +25,9 @@ from reports import record
 
 _TAIL_LINES = 60
 
+# Verdicts of cases that nobody has to look into.
+_AS_MEANT = (Verdict.PASSED, Verdict.SKIPPED)
+
 # How much longer a scenario may take under a sanitizer than its own limit says.
 _SLOWDOWN = {"thread": 5.0, "address": 2.0, "undefined": 2.0}
 
@@ -191,7 +194,7 @@ class CaseTask:
 
     def _with_timeline(self, result: record.Case) -> record.Case:
         share = self._setting.timelines
-        if share is None or not share.take(passed=result.verdict == Verdict.PASSED.value):
+        if share is None or not share.take(Verdict(result.verdict) not in _AS_MEANT):
             return result
         return dataclasses.replace(result, timeline=read_timeline(self._folder / TIMELINE_FILE))
 

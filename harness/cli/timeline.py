@@ -19,7 +19,7 @@ MOST_TIMELINES = 200  # of a report
 
 _MAGIC = b"HFTIME01"
 _HEADER = struct.Struct("=8sIII44xQ56x")  # magic, size of a record, number of records, first process, next ticket
-_RECORD = struct.Struct("=QQQQIIIIBB6x48s88s")
+_RECORD = struct.Struct("=QQQQIIIIBB6x56s80s")
 _MOST_RECORDS = 1 << 14
 _MOST_LEFT_OUT = 1 << 53
 
@@ -47,8 +47,8 @@ NOT_OVER = "not over"  # the result of a call that had not come back when the pr
 
 
 class TimelineShare:
-    """Which cases of a report have timelines: those that did not pass, and with `of_all` the others; the first ones,
-    with half the room kept for those that did not pass.
+    """Which cases of a report have timelines: the first ones with trouble, and with `of_all` the first that passed or
+    were skipped; half the room is kept for those with trouble.
     """
 
     def __init__(self, of_all: bool = False, most: int = MOST_TIMELINES) -> None:
@@ -56,11 +56,11 @@ class TimelineShare:
         self._most = most
         self._taken = 0
 
-    def take(self, passed: bool) -> bool:
+    def take(self, in_trouble: bool) -> bool:
         """Whether a case gets one of the places."""
-        if passed and not self._of_all:
+        if not in_trouble and not self._of_all:
             return False
-        if self._taken >= (self._most // 2 if passed else self._most):
+        if self._taken >= (self._most if in_trouble else self._most // 2):
             return False
         self._taken += 1
         return True

@@ -5,7 +5,7 @@ const OBJECT_HEIGHT = 44;
 
 const LATENCIES = {
   wakeup: ["Wakeup to the next drain", "triangle"],
-  release: ["Destructor to its release", "circle"],
+  release: ["Destructor to the next release", "circle"],
   callback: ["Duration of destructors", "rect"],
 };
 

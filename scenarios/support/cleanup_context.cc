@@ -77,7 +77,9 @@ bool InsideCleanup() noexcept { return drain_depth > 0; }
 
 void NoteRelease(const char* name) noexcept {
   if (const fault::ShimControl* shim = current_shim; shim != nullptr) {
-    shim->note_moment("release", name, QueueLength());
+    // What is being released counts as queued until it has returned.
+    const std::uint32_t queued = QueueLength();
+    shim->note_moment("release", name, queued == 0 ? 0 : queued - 1);
   }
 }
 

@@ -36,8 +36,10 @@ void HostSession::Finalize() {
 int HostSession::AddPendingCall(int (*call)(void*), void* argument) {
   HostSession& session = *current.load();
   const int answer = session.host_.AddPendingCall(call, argument);
-  session.context_.shim().note_moment("pending-call", "Py_AddPendingCall",
-                                      static_cast<std::uint32_t>(session.host_.outstanding()));
+  if (answer == 0) {
+    session.context_.shim().note_moment("pending-call", "Py_AddPendingCall",
+                                        static_cast<std::uint32_t>(session.host_.outstanding()));
+  }
   return answer;
 }
 

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 
@@ -27,6 +28,7 @@ class OwnerProbe {
   // gone.
   ~OwnerProbe() {
     if (state_ != nullptr) {
+      const std::lock_guard lock(state_->mutex);
       state_->on_release = nullptr;
     }
   }
@@ -46,7 +48,8 @@ class OwnerProbe {
   struct State {
     std::atomic<int> releases{0};
     std::atomic<int> outside{0};
-    std::function<void()> on_release;
+    std::mutex mutex;
+    std::function<void()> on_release;  // guarded by mutex, and called with it
     const std::string name = NextName();
   };
 
@@ -61,8 +64,11 @@ class OwnerProbe {
     if (!InsideCleanup()) {
       ++state.outside;
     }
-    if (state.on_release) {
-      state.on_release();
+    {
+      const std::lock_guard lock(state.mutex);
+      if (state.on_release) {
+        state.on_release();
+      }
     }
     // Last, so that whoever waits for it may rely on the rest.
     ++state.releases;

@@ -43,7 +43,7 @@ class Slot:
     def packed(self) -> bytes:
         sequence = 2 * self.ticket + 2 if self.sequence is None else self.sequence
         return struct.pack(
-            "=QQQQIIIIBB6x48s88s",
+            "=QQQQIIIIBB6x56s80s",
             sequence,
             self.begin,
             self.duration,
@@ -177,7 +177,7 @@ class HostileFileTest(unittest.TestCase):
 
     def test_names_that_are_no_text_are_shown(self) -> None:
         data = _file(Slot(0, 1000, b"\xff\x01"), Slot(1, 2000, b"\xc3\xa4" * 44), Slot(2, 3000, b"x" * 88))
-        self.assertEqual(["\ufffd\x01", "\u00e4" * 44, "x" * 88], _names(data))
+        self.assertEqual(["\ufffd\x01", "\u00e4" * 40, "x" * 80], _names(data))
 
     def test_any_bytes_are_read_without_complaint(self) -> None:
         draw = random.Random(7)
@@ -196,14 +196,14 @@ class HostileFileTest(unittest.TestCase):
 
 class ShareTest(unittest.TestCase):
     def test_a_case_that_passed_has_none_unless_all_were_asked_for(self) -> None:
-        self.assertFalse(TimelineShare().take(passed=True))
-        self.assertTrue(TimelineShare().take(passed=False))
-        self.assertTrue(TimelineShare(of_all=True).take(passed=True))
+        self.assertFalse(TimelineShare().take(in_trouble=False))
+        self.assertTrue(TimelineShare().take(in_trouble=True))
+        self.assertTrue(TimelineShare(of_all=True).take(in_trouble=False))
 
     def test_the_number_is_bounded_and_half_is_for_those_that_did_not_pass(self) -> None:
         share = TimelineShare(of_all=True, most=4)
-        self.assertEqual([True, True, False], [share.take(passed=True) for _ in range(3)])
-        self.assertEqual([True, True, False], [share.take(passed=False) for _ in range(3)])
+        self.assertEqual([True, True, False], [share.take(in_trouble=False) for _ in range(3)])
+        self.assertEqual([True, True, False], [share.take(in_trouble=True) for _ in range(3)])
 
 
 if __name__ == "__main__":

@@ -269,11 +269,18 @@ class LatencyTest(unittest.TestCase):
             Moment(3.0, "d", "pending-call", "Py_AddPendingCall", 1.0),
             Moment(5.0, "d", "pending-call", "Py_AddPendingCall", 1.0, result="-1"),
             Moment(14.0, "main", "drain", "drain", 6.0),
-            Moment(15.0, "main", "release", "object 1"),
-            Moment(30.0, "d", "destructor", "object 2"),
+            Moment(15.0, "main", "release", "owner 4"),
+            Moment(15.5, "d", "destructor", "object 2", 0.5, object="object 2"),
+            Moment(17.0, "main", "release", "owner 1"),
+            Moment(30.0, "d", "destructor", "object 3"),
         )
         self.assertEqual(
-            {"callback": [(0.0, 2.0)], "wakeup": [(3.0, 10.0)], "release": [(0.0, 13.0)]}, latencies(moments)
+            {
+                "callback": [(0.0, 2.0), (15.5, 0.5)],
+                "wakeup": [(3.0, 10.0)],
+                "release": [(0.0, 13.0), (15.5, 1.0)],
+            },
+            latencies(moments),
         )
 
 

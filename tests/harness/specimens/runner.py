@@ -39,7 +39,7 @@ def timeline_file(*names: str, process: int = 0) -> bytes:
     process = process or os.getpid()
     slots = b"".join(
         struct.pack(
-            "=QQQQIIIIBB6x48s88s",
+            "=QQQQIIIIBB6x56s80s",
             2 * ticket + 2,
             1_000_000 + 1000 * ticket,
             500 if ticket + 1 < len(names) else (1 << 64) - 2,
