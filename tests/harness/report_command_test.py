@@ -240,7 +240,7 @@ class ShowTest(ReportTest):
         for word in (
             "failed A2.exec-outlives-node/thread\n",
             "passed A2.exec-outlives-node/thread (run 1)\n",
-            "contract [9f71ccd37cf6f3b2]: owner",
+            "contract [d23f8a9c0c3e51aa]: owner",
             "    at lib/attachments/bundle.cc:40\n      #0 Release()",
             REPRODUCE[0],
             REPRODUCE[1],
