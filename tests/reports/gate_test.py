@@ -374,6 +374,26 @@ class RuleTest(unittest.TestCase):
             noted = dataclasses.replace(record, notes=("the time was up with 3 cases not run",))
             self.assertFalse(self.judge(rules, Evidence(noted)).passed, "an exception is for cases only")
 
+    def test_nothing_that_had_to_run_is_a_problem(self) -> None:
+        nothing = dataclasses.replace(BASELINE, cases=runs("A1.a", verdict="skipped"))
+        (judgement,) = judge(policy_of({"all-scenarios-ran": {"baseline": True}}), Evidence(base(), nothing))
+        self.assertEqual(("nothing had to run: no case of the baseline passed or failed",), judgement.problems)
+
+    def test_a_sweep_without_a_point_is_a_problem(self) -> None:
+        none = dataclasses.replace(SWEPT, **dict.fromkeys(("points", "before", "after", "transient"), 0))
+        none = dataclasses.replace(none, persistent=0, alloc=0, double=0)
+        rules = {"fault-coverage": {"minimums": [{"scenario": "*"}], "baseline": True}}
+        evidence = Evidence(base(operations=(none,)), dataclasses.replace(BASELINE, operations=(none,)))
+        self.assertEqual(("no operation was made to fail at any point",), judge(policy_of(rules), evidence)[0].problems)
+
+    def test_a_selftest_of_some_bugs_is_none_of_all(self) -> None:
+        cells = tuple(Detection(bug, scenario, True, ()) for bug, scenario in (("a", "A1"), ("a", "A2"), ("b", "A1")))
+        for least, passes in ((2, True), (3, False)):
+            rules = {"seeded-bugs-caught": {"least-bugs": least}}
+            (judgement,) = judge(policy_of(rules), Evidence(base(detection=cells)))
+            self.assertIs(passes, judgement.passed)
+        self.assertEqual(("the claims are about 2 seeded bugs, and 3 are the least",), judgement.problems)
+
 
 class NoiseTest(unittest.TestCase):
     def durations(self, mine: list[float], theirs: list[float], **parameters: Any) -> Judgement:
@@ -439,26 +459,6 @@ class NoiseTest(unittest.TestCase):
         )
         limit = {"counter": "leaked", "most": 1, "noise": 0}
         self.assertFalse(judge(policy_of({"counter-limits": {"limits": [limit]}}), evidence)[0].passed)
-
-    def test_nothing_that_had_to_run_is_a_problem(self) -> None:
-        nothing = dataclasses.replace(BASELINE, cases=runs("A1.a", verdict="skipped"))
-        (judgement,) = judge(policy_of({"all-scenarios-ran": {"baseline": True}}), Evidence(base(), nothing))
-        self.assertEqual(("nothing had to run: no case of the baseline passed or failed",), judgement.problems)
-
-    def test_a_sweep_without_a_point_is_a_problem(self) -> None:
-        none = dataclasses.replace(SWEPT, **dict.fromkeys(("points", "before", "after", "transient"), 0))
-        none = dataclasses.replace(none, persistent=0, alloc=0, double=0)
-        rules = {"fault-coverage": {"minimums": [{"scenario": "*"}], "baseline": True}}
-        evidence = Evidence(base(operations=(none,)), dataclasses.replace(BASELINE, operations=(none,)))
-        self.assertEqual(("no operation was made to fail at any point",), judge(policy_of(rules), evidence)[0].problems)
-
-    def test_a_selftest_of_some_bugs_is_none_of_all(self) -> None:
-        cells = tuple(Detection(bug, scenario, True, ()) for bug, scenario in (("a", "A1"), ("a", "A2"), ("b", "A1")))
-        for least, passes in ((2, True), (3, False)):
-            rules = {"seeded-bugs-caught": {"least-bugs": least}}
-            (judgement,) = judge(policy_of(rules), Evidence(base(detection=cells)))
-            self.assertIs(passes, judgement.passed)
-        self.assertEqual(("the claims are about 2 seeded bugs, and 3 are the least",), judgement.problems)
 
     def test_a_limit_on_nothing_fails(self) -> None:
         rules = {"counter-limits": {"limits": [{"counter": "zzz", "most": 2, "noise": 0}], "not-judged": "note"}}
