@@ -12,7 +12,7 @@ from reports.record import Case, Record
 JUDGED = (0, 1)
 _FAILED = (2, 3)
 _INCONCLUSIVE = 5
-_MEANINGS = {
+_MEANINGS: dict[int | None, str] = {
     2: "it could not be used",
     3: "the harness failed",
     4: "nothing ran",
