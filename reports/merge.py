@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
+import math
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, TypeVar
 
@@ -37,16 +39,15 @@ def merge(records: Sequence[Record]) -> Record:
     shards = sorted(records, key=lambda one: (one.started, repr(one.cases[:1]), one.duration_ms))
     first = shards[0]
     _refuse_strangers(shards)
-    return dataclasses.replace(
+    merged = dataclasses.replace(
         first,
-        started=first.started,
         driver_version=_driver_version(shards),
         device=_united(one.device for one in shards) or None,
         driver_library=_united(one.driver_library for one in shards),
         interpreter=_united(one.interpreter for one in shards),
         duration_ms=max(one.duration_ms for one in shards),
         exit_code=min((one.exit_code for one in shards), key=_badness),
-        interrupted=next((one.interrupted for one in shards if one.interrupted), ""),
+        interrupted=_interrupted(shards),
         not_run=sum(one.not_run for one in shards),
         notes=_notes(shards),
         options=_options(shards),
@@ -58,6 +59,8 @@ def merge(records: Sequence[Record]) -> Record:
         passed_points=sum(one.passed_points for one in shards),
         fuzz=_fuzz([one.fuzz for one in shards if one.fuzz]),
     )
+    _refuse_doubles(shards)
+    return merged
 
 
 def case_key(case: Case) -> tuple[str, str, int, tuple[str, ...]]:
@@ -75,6 +78,27 @@ def _badness(code: int | None) -> int:
     return _EXIT_CODES.index(code) if code in _EXIT_CODES else len(_EXIT_CODES)
 
 
+def _interrupted(shards: Sequence[Record]) -> str:
+    """The signal of the shard whose exit code won. If that one ended by itself, of the worst that did not: what is
+    missing from it is missing from the run, which must not look whole.
+    """
+    signals = [(_badness(one.exit_code), one.interrupted) for one in shards if one.interrupted]
+    return min(signals)[1] if signals else ""
+
+
+def _refuse_doubles(shards: Sequence[Record]) -> None:
+    """What is added up, such as a fuzzer's operations, does not show that it was counted twice."""
+    for one, other in itertools.combinations(shards, 2):
+        if one.started == other.started and one == other:
+            raise MergeError(f"two of them are the same report, of {one.started}")
+
+
+def _bug(record: Record) -> Any:
+    """The seeded bug that a run had."""
+    option = record.options.get("bug")
+    return (option.value if option else None) or ""
+
+
 def _refuse_strangers(shards: Sequence[Record]) -> None:
     first = shards[0]
     for one in shards[1:]:
@@ -82,6 +106,9 @@ def _refuse_strangers(shards: Sequence[Record]) -> None:
             mine, other = getattr(first, name), getattr(one, name)
             if mine != other:
                 raise MergeError(f"the {what} differs: {_told(mine)} and {_told(other)}; {advice}")
+        if _bug(first) != _bug(one):
+            bugs = f"{_told(_bug(first))} and {_told(_bug(one))}"
+            raise MergeError(f"the seeded bug differs: {bugs}; give all shards one --bug, or none")
 
 
 def _told(value: Any) -> str:
@@ -175,7 +202,7 @@ def _fuzz(parts: Sequence[Fuzz]) -> Fuzz | None:
     if not parts:
         return None
     shrunk = [entry for one in parts for entry in one.shrunk]
-    operations, seconds = sum(one.operations for one in parts), sum(one.core_seconds for one in parts)
+    operations, seconds = sum(one.operations for one in parts), math.fsum(one.core_seconds for one in parts)
     return Fuzz(
         operations=operations,
         sequences=sum(one.sequences for one in parts),

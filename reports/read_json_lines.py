@@ -13,6 +13,10 @@ from reports.json_lines_report import END_FIELDS, HEAD_FIELDS, LINES_SCHEMA
 from reports.read_report import ReportError, record_of, without_collector
 from reports.record import SCHEMA, SUMMARY_WORDS, Record
 
+_ANY_VERSION = LINES_SCHEMA.partition("/")[0] + "/"
+
+_CASE_KEY = ("scenario", "variant", "run", "point")  # as merge.case_key
+
 CUT_OFF_NOTE = "the run was cut off: the lines of its report have no end"
 
 
@@ -24,8 +28,8 @@ class Reading(NamedTuple):
 
 
 def are_json_lines(data: bytes) -> bool:
-    """Whether this means to be JSON lines of ours, and not a report in one piece."""
-    return LINES_SCHEMA.encode() in data[:200]
+    """Whether this means to be JSON lines of ours, of any version, and not a report in one piece."""
+    return _ANY_VERSION.encode() in data[:200]
 
 
 def read_json_lines(data: bytes) -> Reading:
@@ -39,11 +43,16 @@ def read_json_lines(data: bytes) -> Reading:
 def _read(data: bytes) -> Reading:
     entries = _entries(data.split(b"\n"))
     first = entries[0]
-    if first.pop("schema", None) != LINES_SCHEMA:
+    schema = first.pop("schema", None)
+    if isinstance(schema, str) and schema.startswith(_ANY_VERSION) and schema != LINES_SCHEMA:
+        raise ReportError(f"line 1: it is of another version: this command reads {LINES_SCHEMA}")
+    if schema != LINES_SCHEMA:
         raise ReportError(f"line 1: it is no head of {LINES_SCHEMA}")
     is_cut_off = "end" not in entries[-1]
     head = _content(1, first, "head")
     cases = [_content(number, entry, "case") for number, entry in _numbered(entries, is_cut_off)]
+    if is_cut_off:
+        cases = _last_of_each(cases)
     end = _end_of_what_there_is(cases) if is_cut_off else _content(len(entries), entries[-1], "end")
     _require_fields("line 1", head, HEAD_FIELDS)
     _require_fields(f"line {len(entries)}", end, (*END_FIELDS, "summary", "order"))
@@ -79,6 +88,12 @@ def _content(number: int, entry: dict[str, Any], kind: str) -> dict[str, Any]:
     if len(entry) != 1 or not isinstance(content, dict):
         raise ReportError(f"line {number}: it is no {kind}, and stands where one has to be")
     return content
+
+
+def _last_of_each(cases: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The cases without the lines that a later one replaces. Without an end, no order says which these are."""
+    last = {json.dumps([case.get(name) for name in _CASE_KEY]): case for case in cases}
+    return list(last.values())
 
 
 def _end_of_what_there_is(cases: list[dict[str, Any]]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from harness.cli.catalogue import list_all_scenarios
 from harness.cli.child_environment import loader_environment
 from harness.cli.options import Invocation
 from harness.cli.problems import UsageError
-from harness.cli.report_input import STANDARD_INPUT, read_file, read_merged, read_record
+from harness.cli.report_input import read_file, read_merged, read_record, refuse_one_input_twice
 from harness.cli.session import Console
 from harness.cli.table import Paint
 from harness.cli.verdict import ExitCode
@@ -26,7 +26,9 @@ def run(invocation: Invocation, environment: Mapping[str, str], console: Console
     """Judges and prints. Raises UsageError for whatever cannot be judged."""
     if not invocation.positionals:
         raise UsageError("holdfast gate needs a report: holdfast gate REPORT ... --policy=FILE")
-    _refuse_one_input_twice(invocation)
+    refuse_one_input_twice(
+        [*invocation.positionals, *invocation["--canary"], invocation["--policy"], invocation["--baseline"]]
+    )
     policy = _policy(invocation["--policy"])
     record = read_merged(invocation.positionals)
     baseline = invocation["--baseline"]
@@ -52,12 +54,6 @@ def _policy(path: str | None) -> Policy:
         return read_policy(read_file(path, "the policy"))
     except GateError as problem:
         raise UsageError(visible(f"the policy {path} cannot be used: {problem}")) from None
-
-
-def _refuse_one_input_twice(invocation: Invocation) -> None:
-    paths = [*invocation.positionals, *invocation["--canary"], invocation["--policy"], invocation["--baseline"]]
-    if paths.count(STANDARD_INPUT) > 1:
-        raise UsageError("- stands for the standard input, which can be read once only")
 
 
 def _catalogue(policy: Policy, environment: Mapping[str, str]) -> tuple[Listed, ...]:

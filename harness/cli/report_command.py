@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 from harness.cli.case_view import case_lines, head_lines
 from harness.cli.difference_view import difference_lines
 from harness.cli.options import Invocation
 from harness.cli.problems import NothingSelected, UsageError, nearest
 from harness.cli.report_files import COMPARING, ReportFiles
-from harness.cli.report_input import STANDARD_INPUT, read_merged, read_record
+from harness.cli.report_input import read_merged, read_record, refuse_one_input_twice
 from harness.cli.session import Console
 from harness.cli.table import Paint, closing_lines
 from harness.cli.verdict import ExitCode
@@ -30,7 +30,7 @@ def _convert(invocation: Invocation, console: Console, paint: Paint) -> ExitCode
     targets = invocation["--report"]
     if baseline and not any(target.format in COMPARING for target in targets):
         raise UsageError(f"--baseline: none of these formats compares; {', '.join(COMPARING)} does")
-    _refuse_one_input_twice([path, baseline])
+    refuse_one_input_twice([path, baseline])
     record = read_record(path)
     earlier = read_record(baseline, "the baseline") if baseline else None
     _write(invocation, record, console, earlier)
@@ -51,7 +51,7 @@ def _write(invocation: Invocation, record: Record, console: Console, baseline: R
 
 def _diff(invocation: Invocation, console: Console, paint: Paint) -> ExitCode:
     old, new = _arguments(invocation, 2, 2, "OLD NEW")
-    _refuse_one_input_twice([old, new])
+    refuse_one_input_twice([old, new])
     difference = compare(read_record(old), read_record(new))
     console.out.writelines(f"{line}\n" for line in difference_lines(difference, paint))
     return ExitCode.FINDING if difference else ExitCode.ALL_MET
@@ -80,11 +80,6 @@ def _arguments(invocation: Invocation, least: int, most: int | None, form: str) 
     if len(given) < least or (most is not None and len(given) > most):
         raise UsageError(f"holdfast report {invocation.verb} takes {form}, and {len(given)} are given")
     return given
-
-
-def _refuse_one_input_twice(paths: Sequence[str | None]) -> None:
-    if paths.count(STANDARD_INPUT) > 1:
-        raise UsageError("- stands for the standard input, which can be read once only")
 
 
 _VERBS: dict[str, Callable[[Invocation, Console, Paint], ExitCode]] = {

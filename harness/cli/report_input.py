@@ -21,12 +21,13 @@ def read_file(path: str, what: str) -> bytes:
     """The bytes of a file, or of the standard input for `-`."""
     try:
         if path == STANDARD_INPUT:
-            return sys.stdin.buffer.read(_MOST_BYTES) if sys.stdin else b""
-        with open(path, "rb") as file:
-            data = file.read(_MOST_BYTES)
+            data = sys.stdin.buffer.read(_MOST_BYTES + 1) if sys.stdin else b""
+        else:
+            with open(path, "rb") as file:
+                data = file.read(_MOST_BYTES + 1)
     except OSError as problem:
         raise UsageError(f"{what} {path} cannot be read: {problem.strerror}") from None
-    if len(data) == _MOST_BYTES:
+    if len(data) > _MOST_BYTES:  # and what was read is only its beginning
         raise UsageError(f"{what} {path} is larger than {_MOST_BYTES >> 30} GiB")
     return data
 
@@ -43,10 +44,15 @@ def read_record(path: str, what: str = "the report") -> Record:
     return record
 
 
-def read_merged(paths: Sequence[str]) -> Record:
-    """The record of all these shards together."""
+def refuse_one_input_twice(paths: Sequence[str | None]) -> None:
+    """Of all the files that a command line names; None is one that was not given."""
     if paths.count(STANDARD_INPUT) > 1:
         raise UsageError("- stands for the standard input, which can be read once only")
+
+
+def read_merged(paths: Sequence[str]) -> Record:
+    """The record of all these shards together."""
+    refuse_one_input_twice(paths)
     records = [read_record(path) for path in paths]
     try:
         return merge(records)

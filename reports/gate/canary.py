@@ -19,11 +19,12 @@ class CanaryFailed:
 
 
 def judge(parameters: CanaryFailed, evidence: Evidence) -> Opinion:
-    problems = [f"{_title(one)} has no case that failed" for one in evidence.canaries if not _failed(one)]
+    problems = [f"{_title(one)} {why}" for one in evidence.canaries if (why := _fault(parameters, one))]
+    canaries = [one for one in evidence.canaries if not _fault(parameters, one)]
     for bug in parameters.bugs:
-        if not any(matches_name(bug, bug_of(one)) for one in evidence.canaries if bug_of(one)):
+        if not any(matches_name(bug, bug_of(one)) for one in canaries if bug_of(one)):
             problems.append(f"no canary ran with the seeded bug {bug}; add --canary=REPORT with one")
-    reports = (evidence.record, *evidence.canaries)
+    reports = (evidence.record, *canaries)
     for glob in parameters.scenarios:
         if not any(matches_glob(glob, *name) for one in reports for name in _failed(one)):
             problems.append(f"no case of {glob} failed")
@@ -31,6 +32,21 @@ def judge(parameters: CanaryFailed, evidence: Evidence) -> Opinion:
         problems.append("there is no canary; add --canary=REPORT, of a run with a seeded bug")
     count = len(evidence.canaries) + len(parameters.scenarios)
     return Opinion(tuple(problems), f"{count} of {count} canaries failed, as they must")
+
+
+def _fault(parameters: CanaryFailed, one: Record) -> str:
+    """Why a canary does not count; empty for one that does."""
+    if one.exit_code is None:
+        return "does not count: its run never came to its end"
+    if one.interrupted:
+        return f"does not count: its run was interrupted by {one.interrupted}"
+    failed = _failed(one)
+    if not failed:
+        return "has no case that failed"
+    # It failed by chance, unless it was made to: by a bug, or by a scenario that is there to fail.
+    if not bug_of(one) and not any(matches_glob(glob, *name) for glob in parameters.scenarios for name in failed):
+        return "does not count: it had no seeded bug, and none of the scenarios named failed in it"
+    return ""
 
 
 def bug_of(record: Record) -> str:
@@ -50,8 +66,8 @@ def _title(record: Record) -> str:
 
 RULE = Rule(
     "canary-failed",
-    "each report given by --canary has a failed case, and so do the seeded bugs and scenarios named: it proves that "
-    "the gate can see",
+    "each report given by --canary came to its end and has a failed case, by its seeded bug or of a scenario named, "
+    "and so do the seeded bugs and scenarios named: it proves that the gate can see",
     CanaryFailed,
     judge,
 )

@@ -6,7 +6,18 @@ import dataclasses
 
 from reports.gate.rule import Evidence, Excuse, Opinion, Rule, excused, name_of, parameter, unused
 from reports.name_glob import matches_name
-from reports.record import Case
+from reports.record import Case, Record
+
+# The exit codes, which are those of harness/cli/verdict.py. Of the runs with these two, the findings say the rest.
+JUDGED = (0, 1)
+_FAILED = (2, 3)
+_INCONCLUSIVE = 5
+_MEANINGS: dict[int | None, str] = {
+    2: "it could not be used",
+    3: "the harness failed",
+    4: "nothing ran",
+    _INCONCLUSIVE: "it called itself inconclusive",
+}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -23,7 +34,16 @@ def judge_complete(parameters: Complete, evidence: Evidence) -> Opinion:
         problems.append(f"the run was interrupted by {record.interrupted}")
     if record.not_run:
         problems.append(f"{record.not_run} cases were not run")
+    if record.exit_code not in (None, *JUDGED) and not record.interrupted:
+        problems.append(_ended(record))
     return Opinion(tuple(problems), f"the run ended by itself with exit code {record.exit_code}, and left nothing out")
+
+
+def _ended(record: Record) -> str:
+    """How the run called its own end, and why."""
+    return f"the run ended with exit code {record.exit_code}: {_MEANINGS.get(record.exit_code, 'its own')}" + "".join(
+        f"; {note}" for note in record.notes
+    )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -33,12 +53,16 @@ class NoErrors:
 
 def judge_errors(parameters: NoErrors, evidence: Evidence) -> Opinion:
     problems = [_told(case) for case in evidence.record.cases if case.verdict == "error"]
+    if evidence.record.exit_code in _FAILED:
+        problems.append(_ended(evidence.record))
     return Opinion(tuple(problems), "the harness could judge each case")
 
 
 @dataclasses.dataclass(frozen=True)
 class NoInconclusive:
-    allowed: tuple[Excuse, ...] = parameter("cases that may be inconclusive", ())
+    allowed: tuple[Excuse, ...] = parameter(
+        "cases that may be inconclusive; the exit code 5 that they cause still breaks the rule complete", ()
+    )
 
 
 def judge_inconclusive(parameters: NoInconclusive, evidence: Evidence) -> Opinion:
@@ -49,6 +73,10 @@ def judge_inconclusive(parameters: NoInconclusive, evidence: Evidence) -> Opinio
             excuses = excused(parameters.allowed, case.scenario, case.variant)
             used += excuses
             problems += [] if excuses else [_told(case)]
+    # A run calls itself inconclusive for its cases, or for what is in its notes, which no exception is for.
+    explained = bool(used) and not evidence.record.notes
+    if evidence.record.exit_code == _INCONCLUSIVE and not explained:
+        problems.append(_ended(evidence.record))
     notes = unused(parameters.allowed, used, lambda excuse: excuse.case)
     return Opinion(tuple(problems), "no case is inconclusive" if not used else "no other case is inconclusive", notes)
 
@@ -93,12 +121,21 @@ def judge_driver(parameters: Driver, evidence: Evidence) -> Opinion:
 
 
 COMPLETE_RULE = Rule(
-    "complete", "the run ended by itself, was not interrupted, and left no case out", Complete, judge_complete
+    "complete",
+    "the run ended by itself with exit code 0 or 1, was not interrupted, and left no case out",
+    Complete,
+    judge_complete,
 )
-ERRORS_RULE = Rule("no-errors", "there was no case that the harness could not run or judge", NoErrors, judge_errors)
+ERRORS_RULE = Rule(
+    "no-errors",
+    "there was no case that the harness could not run or judge, and the run did not end with exit code 2 or 3",
+    NoErrors,
+    judge_errors,
+)
 INCONCLUSIVE_RULE = Rule(
     "no-inconclusive",
-    "there was no case in which a fault that had to fire did not, or no oracle ran",
+    "there was no case in which a fault that had to fire did not, or no oracle ran, and the run did not call itself "
+    "inconclusive, which is exit code 5",
     NoInconclusive,
     judge_inconclusive,
 )

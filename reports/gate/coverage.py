@@ -55,12 +55,14 @@ def judge(parameters: FaultCoverage, evidence: Evidence) -> Opinion:
     if parameters.baseline and evidence.baseline:
         problems += _less_than(operations, evidence.baseline.operations)
     points = sum(operation.points for operation in operations)
+    if operations and not points:
+        problems.append("no operation was made to fail at any point")
     return Opinion(tuple(problems), f"{points} points in {len(operations)} operations")
 
 
 def _less_than(operations: tuple[Operation, ...], before: tuple[Operation, ...]) -> list[str]:
     now = {operation.scenario: operation for operation in operations}
-    problems = []
+    problems = [] if before else ["the baseline has no operation: it is not of a sweep"]
     for old in before:
         operation = now.get(old.scenario)
         if operation is None:

@@ -19,6 +19,9 @@ class AllowedMiss:
 
 @dataclasses.dataclass(frozen=True)
 class SeededBugsCaught:
+    least_bugs: int = parameter(
+        "how many seeded bugs there have to be at least, so that none is left out", 1, minimum=1
+    )
     bugs: tuple[str, ...] = parameter("globs of seeded bugs; each has to name at least one of the report", ())
     baseline: bool = parameter("whether each claim of the baseline has to be there", False)
     allowed_misses: tuple[AllowedMiss, ...] = parameter("what may be missed", ())
@@ -32,7 +35,11 @@ def judge(parameters: SeededBugsCaught, evidence: Evidence) -> Opinion:
         for bug in parameters.bugs
         if not any(matches_name(bug, cell.bug) for cell in cells)
     ]
+    there_are = len({cell.bug for cell in cells})
+    if cells and there_are < parameters.least_bugs:
+        problems.append(f"the claims are about {there_are} seeded bugs, and {parameters.least_bugs} are the least")
     if parameters.baseline and evidence.baseline:
+        problems += [] if evidence.baseline.detection else ["the baseline has no claim: it is not of a selftest"]
         there = {(cell.bug, cell.scenario) for cell in cells}
         problems += [
             f"{cell.bug} by {cell.scenario}: the baseline has this claim, and the report does not"

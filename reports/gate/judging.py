@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 
+from reports.gate.canary import bug_of
+from reports.gate.conditions import JUDGED
 from reports.gate.policy import Policy
 from reports.gate.rule import Evidence, GateError
+from reports.merge import case_key
 from reports.record import Record
 
 
@@ -40,7 +43,7 @@ def judge(policy: Policy, evidence: Evidence) -> list[Judgement]:
 def _refuse_unusable(policy: Policy, evidence: Evidence) -> None:
     record = evidence.record
     if not (record.cases or record.detection or record.operations):
-        raise GateError("the report has no case, so there is nothing to judge")
+        raise GateError("the report has no case, operation or claim, so there is nothing to judge")
     if record.exit_code is None and "complete" not in policy.rules:
         raise GateError("the report was written while the run went on, and the run never came to its end")
     if policy.command and record.command != policy.command:
@@ -51,9 +54,23 @@ def _refuse_unusable(policy: Policy, evidence: Evidence) -> None:
     if evidence.canaries and "canary-failed" not in policy.rules:
         raise GateError("there is a canary, and the policy has no rule canary-failed to look at it")
     for one in evidence.canaries:
+        if _is_part(one, record):
+            raise GateError("the canary is the report itself or one of its shards: what is judged is no proof")
         for name in ("version", "driver", "plan_digest"):
             if getattr(one, name) != getattr(record, name):
                 raise GateError(f"the canary is not like the report: {_difference(name, one, record)}")
+
+
+def _is_part(other: Record, record: Record) -> bool:
+    """Whether it is the same report, or a shard that was merged into it: with its times, a case is like no other."""
+    if other == record:
+        return True
+    cases = {case_key(case): case for case in record.cases}
+    return (
+        bool(other.cases)
+        and bug_of(other) == bug_of(record)
+        and all(cases.get(case_key(case)) == case for case in other.cases)
+    )
 
 
 def _refuse_baseline(policy: Policy, evidence: Evidence) -> None:
@@ -69,6 +86,10 @@ def _refuse_baseline(policy: Policy, evidence: Evidence) -> None:
         raise GateError("the baseline is the report itself, which it could only equal")
     if baseline.exit_code is None or baseline.interrupted:
         raise GateError("the baseline is of a run that did not come to its end")
+    if baseline.exit_code not in JUDGED:
+        raise GateError(f"the baseline is of a run with exit code {baseline.exit_code}, which is no good one")
+    if baseline.not_run:
+        raise GateError(f"the baseline is of a run that left {baseline.not_run} cases out")
     for name in ("command", "driver", "plan_digest"):
         if getattr(baseline, name) != getattr(record, name):
             raise GateError(f"the baseline cannot be compared with: {_difference(name, baseline, record)}")

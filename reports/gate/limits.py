@@ -4,7 +4,7 @@ The noise rule. What is compared is the median over those runs of a case that pa
 disturbed, by whatever else the machine does, without moving it, and runs that did not pass end early or late for
 reasons of their own. A ratio says little about small numbers, since three is half as many again as two; so a limit is
 broken only by a median that is past the ratio and further from the baseline's than `noise`. With fewer runs than
-`runs` on either side there is no median to speak of, and the case is not judged.
+`runs` on either side there is no median to speak of, and the case is not judged; a limit that judges no case is broken.
 """
 
 from __future__ import annotations
@@ -19,7 +19,10 @@ from reports.record import Case, Record
 from reports.structure import StructureError
 
 _RUNS_HELP = "how many runs of a case have to have passed, in the report and in the baseline, for it to be judged"
-_NOT_JUDGED_HELP = "what a case with fewer is: a reason to fail, or a note"
+_NOT_JUDGED_HELP = (
+    "what a case with fewer is: a reason to fail, or a note; a limit by which no case at all is judged is a reason to "
+    "fail in any case"
+)
 _MOST_HELP = "the greatest ratio to the baseline's median that is no problem"
 
 
@@ -126,6 +129,7 @@ def _judge(bounds: Sequence[_Bound], runs: int, not_judged: str, evidence: Evide
         pairs = _pairs(bound, now, before)
         if not pairs:
             problems.append(f"{bound.title} of {bound.case}: no run that passed has this, here or in the baseline")
+        so_far = judged
         for pair in pairs:
             if min(len(pair.mine), len(pair.theirs)) < runs:
                 counts = f"{len(pair.mine)} runs in the report and {len(pair.theirs)} in the baseline"
@@ -133,6 +137,11 @@ def _judge(bounds: Sequence[_Bound], runs: int, not_judged: str, evidence: Evide
             else:
                 judged += 1
                 problems += _broken(bound, pair)
+        if pairs and judged == so_far:
+            problems.append(
+                f"{bound.title} of {bound.case}: nothing was judged, since {runs} runs that passed are needed, in the "
+                "report and in the baseline"
+            )
     if not_judged == "fail":
         problems, open_ones = problems + open_ones, []
     return Opinion(tuple(problems), f"{judged} medians are within their limits", tuple(open_ones))

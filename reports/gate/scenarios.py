@@ -47,6 +47,8 @@ def judge(parameters: AllScenariosRan, evidence: Evidence) -> Opinion:
         expected.update(listed)
     if parameters.baseline and evidence.baseline:
         expected.update(name for name, runs in by_name(evidence.baseline).items() if _ran(runs))
+    if not (expected or problems):
+        problems.append("nothing had to run: no case of the baseline passed or failed")
     used: list[Excuse] = []
     for name in sorted(expected):
         runs = there.get(name, [])

@@ -2,7 +2,8 @@
 they are there for. forge.py says what of a machine is real here and what is replaced.
 
 Method: the jobs of a pull request run one after another, as the library is and with a seeded bug in it, and what they
-leave is read. So that this takes seconds, nights are of few scenarios and runs, which the examples take from variables.
+leave is read. So that this takes seconds, nights are of few scenarios and of no more runs than the policy for them
+needs, which the examples take from variables.
 HOLDFAST_ROOT may name the folder with the programs when this runs without Bazel.
 """
 
@@ -25,6 +26,7 @@ TREE = HERE.parents[1]
 sys.path[:0] = [str(HERE), str(TREE)]
 
 from harness.cli.interpreters import cache_folder
+from reports.gate.policy import Policy, read_policy
 
 # A test runner takes HOME away.
 CACHE = cache_folder({"HOME": pwd.getpwuid(os.getuid()).pw_dir, **os.environ})
@@ -37,8 +39,8 @@ PROGRAMS = Path(os.environ.get("HOLDFAST_ROOT") or Path(__file__).absolute().par
 EXAMPLES = {"github-actions.yml": "vendor.github-workflows", "gitlab-ci.yml": "vendor.gitlab-ci"}
 BUG = "removal-before-the-driver-agreed"
 FOUND = "A5.refused-deletion-changes-nothing"
-# The scenario with the counter that the policy for nights limits.
-NIGHT = {"HOLDFAST_SUITE": "A13.late*", "HOLDFAST_RUNS": "2"}
+# The scenario with the counter that the policy for nights limits, as often as that takes to be judged.
+NIGHT = {"HOLDFAST_SUITE": "A13.late*", "HOLDFAST_RUNS": "10"}
 
 
 def _example(name: str) -> dict[str, Any]:
@@ -48,6 +50,10 @@ def _example(name: str) -> dict[str, Any]:
     return document
 
 
+def _policy(name: str) -> Policy:
+    return read_policy((TREE / "docs/policies" / name).read_bytes())
+
+
 class ValidityTest(unittest.TestCase):
     @unittest.skipUnless(CHECKER.exists(), "tools/setup --test has not installed check-jsonschema")
     def test_the_schemas_of_the_forges_have_no_objection(self) -> None:
@@ -55,6 +61,23 @@ class ValidityTest(unittest.TestCase):
             command = [CHECKER, "--builtin-schema", schema, TREE / "docs/ci" / name]
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             self.assertEqual(0, done.returncode, done.stdout + done.stderr)
+
+    def test_nights_have_the_runs_that_their_policy_needs(self) -> None:
+        rules = _policy("nightly.json").rules
+        needed = max(rules[name].runs for name in ("counter-limits", "duration-limits"))
+        self.assertEqual(needed, int(NIGHT["HOLDFAST_RUNS"]))
+        for name in EXAMPLES:
+            text = (TREE / "docs/ci" / name).read_text(encoding="utf-8")
+            given = re.search(r'(?m)^  HOLDFAST_RUNS: "?(\d+)', text)
+            assert given
+            self.assertGreaterEqual(int(given[1]), needed)
+        given = re.search(r"--runs=(\d+)", (TREE / "docs/policies/nightly.json").read_text(encoding="utf-8"))
+        assert given
+        self.assertGreaterEqual(int(given[1]), needed)
+
+    def test_the_policy_for_selftests_demands_every_seeded_bug_of_the_tree(self) -> None:
+        there_are = len(list((TREE / "scenarios/bugs").glob("*.patch")))
+        self.assertEqual(there_are, _policy("nightly-selftest.json").rules["seeded-bugs-caught"].least_bugs)
 
     def test_actions_are_pinned(self) -> None:
         text = (TREE / "docs/ci/github-actions.yml").read_text(encoding="utf-8")
@@ -165,19 +188,35 @@ class PullRequestTest(ExampleTest):
 
 class NightTest(ExampleTest):
     def nights(self, forge: GitHub | GitLab) -> None:
-        """A first one, one that is compared with it, a bad one that does not take its place, and a good one again."""
-        first, second = forge.run("nightly"), forge.run("nightly")
-        self.assertEqual(0, first.code, first.log)
-        self.assertIn("this one is the first", first.log)
-        self.assertEqual(0, second.code, second.log)
-        self.assertIn("gate passed", second.log)
+        """A bad first one, which no other is compared with, a good first one, one that is compared with it, a bad one
+        that does not take its place, and a good one again.
+        """
         forge.variables["HOLDFAST_SUITE"] = FOUND
-        bad = forge.run("nightly", bug=BUG)
-        self.assertEqual(1, bad.code, bad.log)
-        self.assertIn(f"contract in {FOUND}/", bad.log)
+        bad_first = forge.run("nightly", bug=BUG)
+        self.assert_judged_bad(bad_first)
+        forge.variables.update(NIGHT)
+        first, second = forge.run("nightly"), forge.run("nightly")
+        for night in (bad_first, first):
+            self.assertIn("this one is the first", night.log)
+        self.assertEqual(0, first.code, first.log)
+        self.assertIn("gate passed", first.log)
+        self.assertEqual(0, second.code, second.log)
+        self.assertNotIn("this one is the first", second.log)
+        self.assertIn("gate passed", second.log)
+        self.assertRegex(second.log, r"(?m)^pass counter-limits: [1-9]")
+        self.assertRegex(second.log, r"(?m)^pass duration-limits: [1-9]")
+        self.assertNotIn("not judged", second.log)
+        forge.variables["HOLDFAST_SUITE"] = FOUND
+        self.assert_judged_bad(forge.run("nightly", bug=BUG))
         forge.variables.update(NIGHT)
         good = forge.run("nightly")
         self.assertIn("gate passed", good.log)
+
+    def assert_judged_bad(self, night: Job) -> None:
+        """The run has a finding, and the gate fails for it."""
+        self.assertEqual(1, night.code, night.log)
+        self.assertIn(f"contract in {FOUND}/", night.log)
+        self.assertRegex(night.log, r"(?m)^fail no-new-findings: .*" + re.escape(FOUND))
 
     def test_github(self) -> None:
         self.nights(self.github(**NIGHT))

@@ -23,7 +23,7 @@ from harness.cli.session import Console
 from harness.cli.verdict import Verdict, exit_code_of
 from reports import json_report
 from reports.merge import merge
-from reports.record import Finding, Record
+from reports.record import Finding, Option, Record
 from tests.reports.sample_record import sample_record
 
 SAMPLE = sample_record()
@@ -103,7 +103,7 @@ class OutcomeTest(GateTest):
         self.assertRegex(answer.out, r"(?m)^     note: the known finding 0+ no longer occurs \(issue 1\)")
 
     def test_the_baseline_and_the_standard_input(self) -> None:
-        old = self.report("old.json", dataclasses.replace(SAMPLE, started="2025-01-01T00:00:00Z"))
+        old = self.report("old.json", dataclasses.replace(SAMPLE, started="2025-01-01T00:00:00Z", not_run=0))
         answer = self.gate(
             "-", f"--baseline={old}", self.policy({"no-new-findings": {}}), stdin=json_report.render(SAMPLE)
         )
@@ -119,9 +119,14 @@ class OutcomeTest(GateTest):
 
     def test_a_canary_has_to_fail(self) -> None:
         rules = {**MEETS, "canary-failed": {}}
-        report, canary = self.report("r.json", CLEAN), self.report("canary.json", SAMPLE)
+        bug = {"bug": Option("early", "command line")}
+        report, canary = self.report("r.json", CLEAN), self.report("c.json", dataclasses.replace(SAMPLE, options=bug))
         self.assertEqual(0, self.gate(report, f"--canary={canary}", self.policy(rules)).code)
-        self.assertEqual(1, self.gate(report, f"--canary={report}", self.policy(rules)).code)
+        calm = self.report("calm.json", dataclasses.replace(CLEAN, options=bug))
+        self.assertEqual(1, self.gate(report, f"--canary={calm}", self.policy(rules)).code)
+        by_chance = self.report("by_chance.json", SAMPLE)
+        self.assertEqual(1, self.gate(report, f"--canary={by_chance}", self.policy(rules)).code)
+        self.assert_refused(self.gate(report, f"--canary={report}", self.policy(rules)), "the report itself")
         self.assertEqual(1, self.gate(report, self.policy(rules)).code)
 
     def test_suites_are_asked_of_the_programs(self) -> None:
@@ -147,7 +152,10 @@ class OutcomeTest(GateTest):
         rules = {**MEETS, "canary-failed": {"bugs": ["early"]}, "all-scenarios-ran": {"suites": ["default"]}}
         policy = self.policy(rules)
         self.assertEqual(0, tree.holdfast("gate", clean, f"--canary={bad}", policy).code)
-        answer = tree.holdfast("gate", bad, f"--canary={bad}", policy)
+        self.assertEqual(2, tree.holdfast("gate", bad, f"--canary={bad}", policy).code)
+        again = str(self.root / "again.json")
+        self.assertEqual(1, tree.holdfast("run", "--driver=model", "--bug=early", f"--report=json:{again}").code)
+        answer = tree.holdfast("gate", again, f"--canary={bad}", policy)
         self.assertEqual(1, answer.code)
         self.assertIn("fail no-new-findings: contract in A1.a/only", answer.out)
 

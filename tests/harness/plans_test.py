@@ -45,7 +45,7 @@ class PlansTest(unittest.TestCase):
 
     def test_the_example_policies_state_the_digest_of_no_plan(self) -> None:
         digest = PlanBuilder(TOOL, None, []).user.digest
-        for name in ("pull-request.json", "nightly.json"):
+        for name in ("pull-request.json", "nightly.json", "nightly-first.json"):
             self.assertEqual(digest, read_policy((TREE / "docs" / "policies" / name).read_bytes()).plan)
 
     def test_the_seed_of_the_case_is_in_the_text_and_not_in_the_digest(self) -> None:

@@ -18,7 +18,7 @@ sys.path[:0] = [str(TESTS), str(TESTS.parents[1])]
 import jsonschema
 from command import TREE, Answer, FakeTree
 
-from harness.cli import report_files
+from harness.cli import report_files, report_input
 from harness.cli.cli import main
 from harness.cli.session import Console
 from harness.cli.values import REPORT_FORMATS
@@ -99,6 +99,15 @@ class VerbTest(ReportTest):
         self.assert_refused(self.report("show", "/nope"), "cannot be read: No such file")
         self.assert_refused(self.report("show", "-"), "it is empty")
         self.assert_refused(self.report("diff", "-", "-"), "can be read once only")
+
+    def test_what_is_too_large_is_not_read_in_part(self) -> None:
+        whole = json_report.render(SAMPLE)
+        with mock.patch.object(report_input, "_MOST_BYTES", len(whole) - 1):
+            self.assert_refused(self.report("show", self.sample), "larger than")
+            self.assert_refused(self.report("show", "-", stdin=whole), "- is larger than")
+        with mock.patch.object(report_input, "_MOST_BYTES", len(whole)):
+            self.assertEqual(0, self.report("show", self.sample).code)
+            self.assertEqual(0, self.report("show", "-", stdin=whole).code)
 
 
 class ConvertTest(ReportTest):

@@ -143,13 +143,30 @@ class JsonLinesTest(unittest.TestCase):
                 self.assertEqual((CUT_OFF_NOTE,), record.notes)
                 self.assertEqual(sample_record().cases[:cases], record.cases)
 
+    def test_lines_of_another_version_are_lines(self) -> None:
+        newer = json_lines_report.render(sample_record()).replace(
+            b"holdfast-report-lines/1", b"holdfast-report-lines/27"
+        )
+        self.assertTrue(are_json_lines(newer))
+
+    def test_of_a_run_that_was_cut_off_a_later_line_of_a_case_counts(self) -> None:
+        first, second, *_ = sample_record().cases
+        later = dataclasses.replace(first, verdict="inconclusive", reason="no oracle ran")
+        lines = [json_lines_report.case_line(case) for case in (first, second, later)]
+        record, _ = read_json_lines(b"".join([json_lines_report.head_line(sample_record()), *lines]))
+        self.assertEqual((later, second), record.cases)
+
     def test_what_are_no_lines_of_one_run_is_refused(self) -> None:
         whole = json_lines_report.render(sample_record())
         lines = whole.splitlines(keepends=True)
         for broken, says in (
             (b"", "empty"),
             (lines[0][:30], "line 1: it was cut off"),
-            (whole.replace(b"holdfast-report-lines/1", b"holdfast-report-lines/2"), "line 1: it is no head"),
+            (
+                whole.replace(b"holdfast-report-lines/1", b"holdfast-report-lines/2"),
+                "line 1: it is of another version: this command",
+            ),
+            (whole.replace(b"holdfast-report-lines/1", b"something-else/1"), "line 1: it is no head"),
             (b"".join([lines[0], lines[0], *lines[1:]]), "line 2: it is no case"),
             (b"".join([*lines[:3], b"{]\n", *lines[3:]]), "line 4: it is no JSON"),
             (b"".join([*lines, lines[1]]), "line 8: it is no case"),

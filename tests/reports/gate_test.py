@@ -23,6 +23,7 @@ from reports.gate.rule import Evidence, GateError, Listed
 from reports.record import Case, Detection, Finding, Operation, Option, Record, Subject
 from tests.reports.gate_policy_test import policy_of
 
+PLAIN = Subject("runner", "0" * 16, ())
 LEAK = Finding("leak", "1 graph")
 LEAK_PRINT = fingerprint("A1.a", LEAK)
 SWEPT = Operation("A1.a", ("cuCreate", "alloc"), 10, 5, 2, 5, 5, 3, 1, 0, {}, 12, 0)
@@ -109,9 +110,18 @@ BROKEN: tuple[tuple[str, str, Change], ...] = (
     ("complete", "never came to its end", with_record(exit_code=None)),
     ("complete", "interrupted by SIGTERM", with_record(interrupted="SIGTERM", exit_code=143)),
     ("complete", "3 cases were not run", with_record(not_run=3)),
+    ("complete", "exit code 4: nothing ran; no GPU", with_record(exit_code=4, notes=("no GPU",))),
+    ("complete", "exit code 77: its own", with_record(exit_code=77)),
     ("driver", "the device was none", with_record(device=None)),
     ("driver", "12000 is the least", with_record(driver_version=11000)),
     ("driver", "12000 is the least", with_record(driver_version=None)),
+    (
+        "sanitizers",
+        "without the address sanitizer",
+        lambda evidence: dataclasses.replace(
+            with_record(subject=PLAIN)(evidence), baseline=dataclasses.replace(BASELINE, subject=PLAIN)
+        ),
+    ),
     (
         "no-errors",
         "A1.a/inline (run 9): error: broke",
@@ -130,6 +140,35 @@ BROKEN: tuple[tuple[str, str, Change], ...] = (
             with_cases(case("A4.d", "only", "skipped", reason="no GPU"))(evidence),
             baseline=dataclasses.replace(BASELINE, cases=(*BASELINE.cases, case("A4.d", "only", "failed"))),
         ),
+    ),
+    (
+        "canary-failed",
+        "does not count: its run never came to its end",
+        lambda evidence: dataclasses.replace(evidence, canaries=(CANARY, dataclasses.replace(CANARY, exit_code=None))),
+    ),
+    (
+        "canary-failed",
+        "does not count: its run was interrupted by SIGINT",
+        lambda evidence: dataclasses.replace(
+            evidence, canaries=(CANARY, dataclasses.replace(CANARY, exit_code=130, interrupted="SIGINT"))
+        ),
+    ),
+    (
+        "canary-failed",
+        "does not count: it had no seeded bug",
+        lambda evidence: dataclasses.replace(
+            evidence, canaries=(CANARY, base(exit_code=1, cases=(case("A2.b", verdict="failed"),)))
+        ),
+    ),
+    (
+        "fault-coverage",
+        "the baseline has no operation",
+        lambda evidence: dataclasses.replace(evidence, baseline=dataclasses.replace(BASELINE, operations=())),
+    ),
+    (
+        "seeded-bugs-caught",
+        "the baseline has no claim",
+        lambda evidence: dataclasses.replace(evidence, baseline=dataclasses.replace(BASELINE, detection=())),
     ),
     (
         "no-new-findings",
@@ -170,6 +209,13 @@ BROKEN: tuple[tuple[str, str, Change], ...] = (
     ("duration-limits", "the median is 151 ms, the baseline's 100 ms", lasting(151)),
 )
 
+# What breaks several: (what each of them says, what is changed). A run is taken at its word by each that it concerns.
+CALLED = (
+    (5, "no-inconclusive", "exit code 5: it called itself inconclusive; the fault cuA had to fire and did not"),
+    (3, "no-errors", "exit code 3: the harness failed; the fault cuA had to fire and did not"),
+    (2, "no-errors", "exit code 2: it could not be used; the fault cuA had to fire and did not"),
+)
+
 
 def names(judgements: list[Judgement], passed: bool) -> list[str]:
     return [one.rule for one in judgements if one.passed is passed]
@@ -178,7 +224,7 @@ def names(judgements: list[Judgement], passed: bool) -> list[str]:
 class TruthTableTest(unittest.TestCase):
     def test_every_rule_is_in_the_table(self) -> None:
         self.assertEqual([rule.name for rule in RULES], list(ALL_RULES))
-        self.assertEqual(set(ALL_RULES) - {"sanitizers"}, {rule for rule, _, _ in BROKEN})
+        self.assertEqual(set(ALL_RULES), {rule for rule, _, _ in BROKEN})
 
     def test_all_are_met_together_and_each_alone(self) -> None:
         self.assertEqual(list(ALL_RULES), names(judge(policy_of(ALL_RULES), MET), passed=True))
@@ -200,6 +246,15 @@ class TruthTableTest(unittest.TestCase):
         for name, says, change in BROKEN:
             with self.subTest(rule=name, says=says):
                 self.assertEqual([name], names(judge(policy_of(ALL_RULES), change(MET)), passed=False))
+
+    def test_a_run_that_called_itself_inconclusive_or_failed(self) -> None:
+        for code, rule, says in CALLED:
+            change = with_record(exit_code=code, notes=("the fault cuA had to fire and did not",))
+            with self.subTest(code=code):
+                broken = [one for one in judge(policy_of(ALL_RULES), change(MET)) if not one.passed]
+                self.assertEqual(["complete", rule], [one.rule for one in broken])
+                for one in broken:
+                    self.assertEqual((f"the run ended with {says}",), one.problems)
 
     def test_without_the_one_that_is_broken_all_others_pass(self) -> None:
         for name, says, change in BROKEN:
@@ -314,8 +369,30 @@ class RuleTest(unittest.TestCase):
     def test_an_allowed_inconclusive_case(self) -> None:
         rules = {"no-inconclusive": {"allowed": [{"case": "A7*", "reason": "budget"}]}}
         for scenario, passes in (("A7.x", True), ("A8.x", False)):
-            evidence = Evidence(base(cases=(case(scenario, verdict="inconclusive"),)))
-            self.assertIs(passes, self.judge(rules, evidence).passed)
+            record = base(cases=(case(scenario, verdict="inconclusive"),), exit_code=5)
+            self.assertIs(passes, self.judge(rules, Evidence(record)).passed)
+            noted = dataclasses.replace(record, notes=("the time was up with 3 cases not run",))
+            self.assertFalse(self.judge(rules, Evidence(noted)).passed, "an exception is for cases only")
+
+    def test_nothing_that_had_to_run_is_a_problem(self) -> None:
+        nothing = dataclasses.replace(BASELINE, cases=runs("A1.a", verdict="skipped"))
+        (judgement,) = judge(policy_of({"all-scenarios-ran": {"baseline": True}}), Evidence(base(), nothing))
+        self.assertEqual(("nothing had to run: no case of the baseline passed or failed",), judgement.problems)
+
+    def test_a_sweep_without_a_point_is_a_problem(self) -> None:
+        none = dataclasses.replace(SWEPT, **dict.fromkeys(("points", "before", "after", "transient"), 0))
+        none = dataclasses.replace(none, persistent=0, alloc=0, double=0)
+        rules = {"fault-coverage": {"minimums": [{"scenario": "*"}], "baseline": True}}
+        evidence = Evidence(base(operations=(none,)), dataclasses.replace(BASELINE, operations=(none,)))
+        self.assertEqual(("no operation was made to fail at any point",), judge(policy_of(rules), evidence)[0].problems)
+
+    def test_a_selftest_of_some_bugs_is_none_of_all(self) -> None:
+        cells = tuple(Detection(bug, scenario, True, ()) for bug, scenario in (("a", "A1"), ("a", "A2"), ("b", "A1")))
+        for least, passes in ((2, True), (3, False)):
+            rules = {"seeded-bugs-caught": {"least-bugs": least}}
+            (judgement,) = judge(policy_of(rules), Evidence(base(detection=cells)))
+            self.assertIs(passes, judgement.passed)
+        self.assertEqual(("the claims are about 2 seeded bugs, and 3 are the least",), judgement.problems)
 
 
 class NoiseTest(unittest.TestCase):
@@ -340,13 +417,34 @@ class NoiseTest(unittest.TestCase):
         self.assertTrue(self.durations([1500] * 3, [1000] * 3).passed)
 
     def test_with_too_few_runs_on_either_side_the_policy_says_what_it_means(self) -> None:
-        for mine, theirs in (([100.0] * 2, [100.0] * 3), ([100.0] * 3, [100.0] * 2), ([], [100.0] * 3)):
-            if not mine:
-                continue
-            self.assertFalse(self.durations(mine, theirs).passed)
-            noted = self.durations(mine, theirs, **{"not-judged": "note"})
-            self.assertTrue(noted.passed)
-            self.assertIn("not judged: duration of A1.a/inline", noted.notes[0])
+        for mine, theirs in ((2, 3), (3, 2), (0, 3), (3, 0)):
+            with self.subTest(mine=mine, theirs=theirs):
+                evidence = Evidence(
+                    base(cases=(*runs("A1.a", mine), *runs("A2.b", 3))),
+                    dataclasses.replace(BASELINE, cases=(*runs("A1.a", theirs), *runs("A2.b", 3))),
+                )
+                limits = {"limits": [{"most": 1.5, "noise-ms": 50}], "runs": 3}
+                (failed,) = judge(policy_of({"duration-limits": limits}), evidence)
+                self.assertIn("not judged: duration of A1.a/inline", failed.problems[0])
+                (noted,) = judge(policy_of({"duration-limits": {**limits, "not-judged": "note"}}), evidence)
+                self.assertTrue(noted.passed)
+                self.assertIn("not judged: duration of A1.a/inline", noted.notes[0])
+
+    def test_a_limit_that_judges_no_case_is_no_note(self) -> None:
+        for mine, theirs in ((2, 3), (3, 2), (0, 3), (3, 0)):
+            with self.subTest(mine=mine, theirs=theirs):
+                judgement = self.durations([100.0] * mine, [100.0] * theirs, **{"not-judged": "note"})
+                self.assertIn("the duration of *: nothing was judged, since 3 runs", judgement.problems[0])
+
+    def test_each_limit_has_to_judge_something_of_its_own(self) -> None:
+        few = runs("A2.b", 2, counters={"other": 1})
+        evidence = Evidence(
+            base(cases=(*runs("A1.a"), *few)), dataclasses.replace(BASELINE, cases=(*runs("A1.a"), *few))
+        )
+        limits = [{"counter": counter, "most": 2, "noise": 0} for counter in ("callbacks", "other")]
+        (judgement,) = judge(policy_of({"counter-limits": {"limits": limits, "not-judged": "note"}}), evidence)
+        self.assertEqual(1, len(judgement.problems), judgement)
+        self.assertIn("other of *: nothing was judged", judgement.problems[0])
 
     def test_runs_that_did_not_pass_are_not_counted(self) -> None:
         slow = tuple(case("A1.a", verdict="inconclusive", run=run, duration_ms=9000) for run in range(5, 15))
@@ -396,6 +494,10 @@ class RefusalTest(unittest.TestCase):
             ({"subject": Subject("runner", "0" * 16, ())}, "other sanitizers"),
             ({"exit_code": None}, "did not come to its end"),
             ({"interrupted": "SIGINT"}, "did not come to its end"),
+            ({"exit_code": 5}, "a run with exit code 5"),
+            ({"exit_code": 3}, "a run with exit code 3"),
+            ({"exit_code": 143}, "a run with exit code 143"),
+            ({"not_run": 2}, "left 2 cases out"),
         ):
             with self.subTest(says=says):
                 self.assertIn(says, self.refused(Evidence(base(), dataclasses.replace(BASELINE, **fields))))
@@ -411,6 +513,20 @@ class RefusalTest(unittest.TestCase):
         for name in ("all-scenarios-ran", "fault-coverage", "seeded-bugs-caught", "counter-limits", "duration-limits"):
             self.assertIn("--baseline=REPORT", self.refused(MET_ALONE, {name: ALL_RULES[name]}))
         self.assertIn("no rule of the policy looks at it", self.refused(Evidence(base(), BASELINE), {"complete": {}}))
+
+    def test_a_baseline_with_findings_may_be_compared_with(self) -> None:
+        baseline = dataclasses.replace(BASELINE, exit_code=1)
+        self.assertTrue(judge(policy_of({"no-new-findings": {}}), Evidence(base(), baseline))[0].passed)
+
+    def test_a_report_or_a_shard_of_it_is_not_its_own_canary(self) -> None:
+        bug = {"bug": Option("early", "command line")}
+        failed, other = case("A1.a", verdict="failed"), case("A2.b", verdict="failed")
+        record = base(options=bug, cases=(failed, other), exit_code=1)
+        for canary in (record, dataclasses.replace(record, cases=(other,), duration_ms=3.0)):
+            said = self.refused(Evidence(record, canaries=(canary,)), {"canary-failed": {}})
+            self.assertIn("the canary is the report itself or one of its shards", said)
+        again = dataclasses.replace(record, cases=(dataclasses.replace(failed, duration_ms=101.0), other))
+        self.assertTrue(judge(policy_of({"canary-failed": {}}), Evidence(record, canaries=(again,)))[0].passed)
 
     def test_a_canary_that_no_rule_looks_at_or_that_is_not_like_the_report(self) -> None:
         self.assertIn("no rule canary-failed", self.refused(Evidence(base(), canaries=(CANARY,))))

@@ -94,6 +94,21 @@ class MergeTest(unittest.TestCase):
             merged = merge([shard(SAMPLE.cases[0], exit_code=worse), shard(SAMPLE.cases[3], exit_code=better)])
             self.assertEqual(worse, merged.exit_code)
 
+    def test_shards_that_sort_alike_are_the_same_in_any_order(self) -> None:
+        """Shards without a case, as of a fuzzer that was stopped, differ in nothing that they are sorted by."""
+        ends = ((143, "SIGTERM", 0.1), (130, "SIGINT", 0.2), (0, "", 0.3), (5, "", 0.7))
+        shards = [
+            shard(exit_code=code, interrupted=signal, fuzz=Fuzz(1, 1, seconds, 1.0), options={"jobs": Option(code, "")})
+            for code, signal, seconds in ends
+        ]
+        orders = [merge(order) for order in itertools.permutations(shards)]
+        self.assertEqual(1, len({json_report.render(merged) for merged in orders}))
+        self.assertEqual((130, "SIGINT"), (orders[0].exit_code, orders[0].interrupted))
+
+    def test_a_shard_that_was_interrupted_is_told_though_another_exit_code_won(self) -> None:
+        merged = merge([shard(SAMPLE.cases[1], exit_code=1), shard(exit_code=143, interrupted="SIGTERM")])
+        self.assertEqual((1, "SIGTERM"), (merged.exit_code, merged.interrupted))
+
     def test_options_are_equal_or_listed(self) -> None:
         same, one, other = Option("auto", "default"), Option(2, "command line"), Option(4, "default")
         merged = merge(
@@ -156,6 +171,7 @@ class RefusalTest(unittest.TestCase):
             ({"subject": Subject("scenario_runner", "f" * 16, ("address",))}, "the subject differs"),
             ({"subject": dataclasses.replace(SAMPLE.subject, sanitizers=())}, "the subject differs"),
             ({"driver": "real"}, "the driver differs"),
+            ({"options": {"bug": Option("early", "command line")}}, "the seeded bug differs: none and early"),
             ({"driver_version": 12000}, "the driver's version differs: 12000 and 13000"),
         ):
             with self.subTest(says=says):
@@ -164,6 +180,17 @@ class RefusalTest(unittest.TestCase):
 
     def test_the_same_case_twice(self) -> None:
         self.assertIn("two of them have A2.exec-outlives-node/inline (run 0)", self.refused(SAMPLE, SAMPLE))
+
+    def test_the_same_report_twice_though_no_case_shows_it(self) -> None:
+        fuzzed = shard(command="fuzz", fuzz=Fuzz(10, 1, 2.0, 5.0), exit_code=5)
+        self.assertIn("two of them are the same report", self.refused(fuzzed, dataclasses.replace(fuzzed)))
+        swept = shard(command="sweep", operations=(operation("s.a"),))
+        other = dataclasses.replace(swept, started="2025-01-03T00:00:00Z")
+        self.assertIn("two of them are the same report", self.refused(swept, other, dataclasses.replace(swept)))
+
+    def test_a_bug_that_no_shard_had_is_none_however_it_is_written(self) -> None:
+        unset = shard(SAMPLE.cases[0], options={"bug": Option(None, "default")})
+        self.assertEqual(2, len(merge([unset, shard(SAMPLE.cases[3], options={})]).cases))
 
     def test_another_run_or_another_point_is_another_case(self) -> None:
         one = SAMPLE.cases[0]

@@ -109,6 +109,16 @@ class JsonReportTest(unittest.TestCase):
                 with self.assertRaisesRegex(ReportError, says):
                     read_report(broken)
 
+    def test_only_a_sweep_has_passed_more_often_than_its_cases_say(self) -> None:
+        for command in ("run", "selftest", "fuzz", "explore", "sweep"):
+            record = dataclasses.replace(sample_record(), command=command, passed_points=3)
+            with self.subTest(command=command):
+                if command == "sweep":
+                    self.assertEqual(record, read_report(json_report.render(record)))
+                    continue
+                with self.assertRaisesRegex(ReportError, "/summary"):
+                    read_report(json_report.render(record))
+
     def test_the_summary_counts_each_verdict(self) -> None:
         document = json.loads(json_report.render(sample_record()))
         self.assertEqual(
