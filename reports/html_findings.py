@@ -15,6 +15,7 @@ from reports.record import Case, Finding, Record
 MOST_FINDINGS = 5_000
 MOST_STACK = 64 * 1024
 _MOST_OUTPUT = 16 * 1024
+_MOST_COMMAND = 64 * 1024  # with the schedule of a long case
 _MOST_LINES = 50  # of a table inside a finding
 _MOST_CASES = 20
 _ROOM = 8_000_000  # characters, of all findings
@@ -114,11 +115,12 @@ def _block(title: str, lines: Iterable[str], room: Budget, most: int = _MOST_OUT
 def _commands(finding: Finding, room: Budget) -> str:
     if not finding.reproduce:
         return ""
+    # A part of a command is none: one of any length is better taken from another report.
+    shown = [command for command in finding.reproduce[:4] if len(command) <= _MOST_COMMAND]
     lines = "".join(
-        f'<div class="command"><code tabindex="0">{room.html(command, 4096)}</code></div>'
-        for command in finding.reproduce[:4]
+        f'<div class="command"><code tabindex="0">{room.html(command, _MOST_COMMAND)}</code></div>' for command in shown
     )
-    return f"<h4>Take it again</h4>{lines}" + more(len(finding.reproduce) - 4, "commands")
+    return f"<h4>Take it again</h4>{lines}" + more(len(finding.reproduce) - len(shown), "commands")
 
 
 def _timeline_button(group: Group, timelines: Mapping[int, int]) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from reports.html_comparison import Change, Comparison
 from reports.html_findings import Group, case_name, reasons_html
 from reports.html_text import Budget, count_of, escape, more, table
-from reports.record import Detection, Fuzz, Operation, Record, summarize
+from reports.record import Detection, Fuzz, Operation, Record, Shrunk, summarize
 
 # What a summary counts, with the class that gives it its colour and sign.
 _TILES = (
@@ -344,6 +344,14 @@ def _not_after(operations: Sequence[Operation]) -> str:
     return f"<details><summary>{title}: {points:,}</summary>{table(title, ('Reason', 'Sites'), rows)}</details>"
 
 
+def _sequence(shrunk: Shrunk, room: Budget) -> str:
+    """The lines themselves: the file is on the machine that ran."""
+    if not shrunk.sequence:
+        return ""
+    lines = room.html("\n".join(shrunk.sequence[:200]), 8_000)
+    return f"<details><summary>its lines, for a file for --replay</summary><pre>{lines}</pre></details>"
+
+
 def fuzz_html(fuzz: Fuzz) -> str:
     facts = {
         "Operations": f"{fuzz.operations:,}",
@@ -361,7 +369,7 @@ def fuzz_html(fuzz: Fuzz) -> str:
             f"{each.faults_before:,} → {each.faults:,}",
             f"{each.replays:,}",
             "yes" if each.complete else room.html(each.note or "no", 200),
-            f"<code>{room.html(each.file, 200)}</code>",
+            f"<code>{room.html(each.file, 200)}</code>{_sequence(each, room)}",
         )
         for each in fuzz.shrunk[:200]
     ]

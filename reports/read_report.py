@@ -15,10 +15,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from reports.commented_json import STRICT
-from reports.fingerprint import fingerprint
 from reports.record import SCHEMA, SUMMARY_WORDS, Case, Record, summarize
 from reports.structure import StructureError, Structures
 
+_FINGERPRINT = re.compile("[0-9a-f]{16}")
 _STARTED = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z")
 
 
@@ -94,9 +94,10 @@ def _read_case(value: Any) -> Case:
         raise StructureError(f"is none of {', '.join(SUMMARY_WORDS)}").inside("verdict")
     if (case.verdict == "failed") != bool(case.findings):
         raise StructureError(f"is {case.verdict} with {len(case.findings)} findings")
-    for index, finding in enumerate(case.findings):
-        if told[index] != fingerprint(case.scenario, finding):
-            raise StructureError("has the fingerprint of another").inside(index).inside("findings")
+    for index in range(len(case.findings)):
+        # What the finding has today: an earlier version may have made it otherwise.
+        if not isinstance(told[index], str) or not _FINGERPRINT.fullmatch(told[index]):
+            raise StructureError("is no fingerprint").inside("fingerprint").inside(index).inside("findings")
     return case
 
 

@@ -163,6 +163,7 @@ class Shrunk:
     complete: bool
     note: str
     file: str
+    sequence: tuple[str, ...] = ()  # its lines: a file of them is what --replay takes
 
 
 @dataclasses.dataclass(frozen=True)

@@ -162,6 +162,7 @@ class Fuzzer:
             complete=complete,
             note="; ".join(notes),
             file="",
+            sequence=tuple(left.lines()),
         )
         return Reduction(summary, left)
 

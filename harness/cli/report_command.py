@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Mapping, Sequence
 
 from harness.cli.case_view import case_lines, head_lines
 from harness.cli.difference_view import difference_lines
 from harness.cli.options import Invocation
 from harness.cli.problems import NothingSelected, UsageError, nearest
 from harness.cli.report_files import COMPARING, ReportFiles
-from harness.cli.report_input import read_merged, read_record, refuse_one_input_twice
+from harness.cli.report_input import STANDARD_INPUT, read_merged, read_record, refuse_one_input_twice
 from harness.cli.session import Console
 from harness.cli.table import Paint, closing_lines
 from harness.cli.verdict import ExitCode
@@ -31,6 +32,7 @@ def _convert(invocation: Invocation, console: Console, paint: Paint) -> ExitCode
     if baseline and not any(target.format in COMPARING for target in targets):
         raise UsageError(f"--baseline: none of these formats compares; {', '.join(COMPARING)} does")
     refuse_one_input_twice([path, baseline])
+    _refuse_to_replace([path, *([baseline] if baseline else [])], invocation)
     record = read_record(path)
     earlier = read_record(baseline, "the baseline") if baseline else None
     _write(invocation, record, console, earlier)
@@ -38,8 +40,18 @@ def _convert(invocation: Invocation, console: Console, paint: Paint) -> ExitCode
 
 
 def _merge(invocation: Invocation, console: Console, paint: Paint) -> ExitCode:
-    _write(invocation, read_merged(_arguments(invocation, 1, None, "REPORT ...")), console)
+    paths = _arguments(invocation, 1, None, "REPORT ...")
+    _refuse_to_replace(paths, invocation)
+    _write(invocation, read_merged(paths), console)
     return ExitCode.ALL_MET
+
+
+def _refuse_to_replace(paths: Sequence[str], invocation: Invocation) -> None:
+    """A report may be the only record of its run, and no other format is as full."""
+    read = {os.path.realpath(path) for path in paths if path != STANDARD_INPUT}
+    for target in invocation["--report"]:
+        if target.path != STANDARD_INPUT and os.path.realpath(target.path) in read:
+            raise UsageError(f"--report={target.format}:{target.path} would replace a report that is read")
 
 
 def _write(invocation: Invocation, record: Record, console: Console, baseline: Record | None = None) -> None:

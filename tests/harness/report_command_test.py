@@ -111,6 +111,19 @@ class VerbTest(ReportTest):
 
 
 class ConvertTest(ReportTest):
+    def test_a_report_that_is_read_is_not_replaced(self) -> None:
+        before = Path(self.sample).read_bytes()
+        answer = self.report("convert", self.sample, f"--report=markdown:{self.sample}")
+        self.assertEqual(2, answer.code)
+        self.assertIn("would replace a report that is read", answer.err)
+        self.assertEqual(before, Path(self.sample).read_bytes())
+
+    def test_a_hostile_file_name_cannot_reach_the_terminal(self) -> None:
+        answer = self.report("show", "f\x1b[31m\n::error::x.json")
+        self.assertEqual(2, answer.code)
+        self.assertNotIn("\x1b", answer.err)
+        self.assertEqual(1, answer.err.count("\n"))
+
     def test_every_format_can_be_converted_to(self) -> None:
         for name in REPORT_FORMATS:
             with self.subTest(format=name):
