@@ -3,28 +3,36 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 
 from reports.fingerprint import fingerprint
 from reports.record import Case, Finding, Record
 
+# Thousands of cases tend to have few findings, each many times over.
+_cached_fingerprint = functools.lru_cache(maxsize=65_536)(fingerprint)
+
 
 @dataclasses.dataclass
 class DistinctFinding:
-    """A finding as the first case had it, and in how many cases it was there."""
+    """A finding as the first case had it; `indices` says in which of the record's cases it was."""
 
     case: Case
     finding: Finding
     fingerprint: str
-    cases: int = 0
+    indices: list[int] = dataclasses.field(default_factory=list)
+
+    @property
+    def cases(self) -> int:
+        return len(self.indices)
 
 
 def distinct_findings(record: Record) -> list[DistinctFinding]:
     """In the order in which the record has them first."""
-    found: dict[tuple[str, str], DistinctFinding] = {}
-    for case in record.cases:
-        of_case: dict[tuple[str, str], Finding] = {}
+    found: dict[str, DistinctFinding] = {}
+    for index, case in enumerate(record.cases):
         for finding in case.findings:
-            of_case.setdefault((finding.kind, fingerprint(case.scenario, finding)), finding)
-        for key, finding in of_case.items():
-            found.setdefault(key, DistinctFinding(case, finding, key[1])).cases += 1
+            key = _cached_fingerprint(case.scenario, finding)
+            one = found.setdefault(key, DistinctFinding(case, finding, key))
+            if one.indices[-1:] != [index]:
+                one.indices.append(index)
     return list(found.values())

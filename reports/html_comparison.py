@@ -7,7 +7,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable
 
-from reports.html_findings import Group, group_findings
+from reports.distinct_findings import DistinctFinding, distinct_findings
 from reports.record import Case, Record
 
 _Key = tuple[str, str, int]
@@ -37,9 +37,9 @@ class Change:
 class Comparison:
     """`verdicts` has the cases whose verdict changed, with the two."""
 
-    new: tuple[Group, ...]
-    gone: tuple[Group, ...]
-    still: tuple[Group, ...]
+    new: tuple[DistinctFinding, ...]
+    gone: tuple[DistinctFinding, ...]
+    still: tuple[DistinctFinding, ...]
     verdicts: tuple[tuple[Case, Case], ...]
     appeared: int
     disappeared: int
@@ -51,8 +51,8 @@ class Comparison:
 def compare(baseline: Record, record: Record) -> Comparison:
     before, after = _by_key(baseline), _by_key(record)
     common = [key for key in after if key in before]
-    then = {group.fingerprint: group for group in group_findings(baseline)}
-    now = {group.fingerprint: group for group in group_findings(record)}
+    then = {group.fingerprint: group for group in distinct_findings(baseline)}
+    now = {group.fingerprint: group for group in distinct_findings(record)}
     return Comparison(
         new=tuple(group for name, group in now.items() if name not in then),
         gone=tuple(group for name, group in then.items() if name not in now),

@@ -8,8 +8,8 @@ import bisect
 from collections.abc import Sequence
 from typing import Any
 
-from reports.html_findings import Group
-from reports.html_text import Budget
+from reports.distinct_findings import DistinctFinding
+from reports.html_text import Budget, anchor_of
 from reports.record import SUMMARY_WORDS, Case, Moment, Operation, Record, Timeline
 
 MOST_ROWS = 200_000
@@ -40,7 +40,7 @@ class Names:
         return self._known[text]
 
 
-def cases_data(record: Record, groups: Sequence[Group], most_linked: int) -> dict[str, Any]:
+def cases_data(record: Record, groups: Sequence[DistinctFinding], most_linked: int) -> dict[str, Any]:
     """The rows of the table of cases. Of passing ones no more than the table shows."""
     names = Budget(_NAME_ROOM)
     scenarios, variants = Names(names), Names(names)
@@ -49,7 +49,7 @@ def cases_data(record: Record, groups: Sequence[Group], most_linked: int) -> dic
     cases = [record.cases[index] for index in order]
     linked: dict[int, int] = {}
     for number, group in enumerate(groups[:most_linked]):
-        for index in group.cases:
+        for index in group.indices:
             if index in row_of:
                 linked.setdefault(row_of[index], number)
     return {
@@ -63,7 +63,7 @@ def cases_data(record: Record, groups: Sequence[Group], most_linked: int) -> dic
         "mb": [round(case.peak_rss_mb, 1) for case in cases],
         "note": _notes(cases),
         "finding": linked,
-        "anchors": [group.anchor for group in groups[:most_linked]],
+        "anchors": [anchor_of(group.fingerprint) for group in groups[:most_linked]],
         "verdicts": VERDICTS,
         "more": len(record.cases) - len(order),
         "points": record.passed_points,

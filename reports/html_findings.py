@@ -4,12 +4,10 @@ again. Plain HTML that works without any script.
 
 from __future__ import annotations
 
-import dataclasses
-import functools
 from collections.abc import Iterable, Mapping
 
-from reports.fingerprint import fingerprint
-from reports.html_text import Budget, count_of, joined, more, table
+from reports.distinct_findings import DistinctFinding
+from reports.html_text import Budget, anchor_of, count_of, joined, more, table
 from reports.record import Case, Finding, Record
 
 MOST_FINDINGS = 5_000
@@ -21,36 +19,9 @@ _MOST_CASES = 20
 _ROOM = 8_000_000  # characters, of all findings
 
 
-@dataclasses.dataclass
-class Group:
-    """Findings with one fingerprint. The first is shown; `cases` are indices into the record's cases."""
-
-    fingerprint: str
-    finding: Finding
-    cases: list[int]
-
-    @property
-    def anchor(self) -> str:
-        return f"finding-{self.fingerprint}"
-
-
-# Thousands of cases tend to have few findings, each many times over.
-cached_fingerprint = functools.lru_cache(maxsize=65_536)(fingerprint)
-
-
-def group_findings(record: Record) -> list[Group]:
-    """By the first case that has each."""
-    groups: dict[str, Group] = {}
-    for index, case in enumerate(record.cases):
-        for finding in case.findings:
-            print_of = cached_fingerprint(case.scenario, finding)
-            group = groups.setdefault(print_of, Group(print_of, finding, []))
-            if not group.cases or group.cases[-1] != index:
-                group.cases.append(index)
-    return list(groups.values())
-
-
-def findings_html(record: Record, groups: list[Group], new: frozenset[str], timelines: Mapping[int, int]) -> str:
+def findings_html(
+    record: Record, groups: list[DistinctFinding], new: frozenset[str], timelines: Mapping[int, int]
+) -> str:
     """`new` has the fingerprints that a baseline lacks; `timelines` the number of a case's timeline by its index."""
     if not groups:
         return '<p class="calm">No contract was broken.</p>'
@@ -60,7 +31,7 @@ def findings_html(record: Record, groups: list[Group], new: frozenset[str], time
     for group in groups[:MOST_FINDINGS]:
         body = _LEFT_OUT if room.used_up else _body(record, group, timelines, room)
         parts.append(
-            f'<article class="finding" id="{group.anchor}"><details{open_first}>'
+            f'<article class="finding" id="{anchor_of(group.fingerprint)}"><details{open_first}>'
             f"<summary>{_head(record, group, group.fingerprint in new, room)}</summary>"
             f'<div class="body">{body}</div></details></article>\n'
         )
@@ -74,9 +45,9 @@ def case_name(case: Case) -> str:
     return f"{case.scenario}/{case.variant}" + (f" run {case.run}" if case.run else "")
 
 
-def _head(record: Record, group: Group, new: bool, room: Budget) -> str:
-    case = record.cases[group.cases[0]]
-    others = f" and {count_of(len(group.cases) - 1, 'more case')}" if len(group.cases) > 1 else ""
+def _head(record: Record, group: DistinctFinding, new: bool, room: Budget) -> str:
+    case = record.cases[group.indices[0]]
+    others = f" and {count_of(len(group.indices) - 1, 'more case')}" if len(group.indices) > 1 else ""
     mark = ' <span class="mark">new</span>' if new else ""
     return (
         f'<h3><span class="kind">{room.html(group.finding.kind, 60)}</span> '
@@ -85,8 +56,8 @@ def _head(record: Record, group: Group, new: bool, room: Budget) -> str:
     )
 
 
-def _body(record: Record, group: Group, timelines: Mapping[int, int], room: Budget) -> str:
-    case = record.cases[group.cases[0]]
+def _body(record: Record, group: DistinctFinding, timelines: Mapping[int, int], room: Budget) -> str:
+    case = record.cases[group.indices[0]]
     finding = group.finding
     long_message = [_block("The whole message", [finding.message], room)] if len(finding.message) > 300 else []
     parts = [
@@ -123,8 +94,8 @@ def _commands(finding: Finding, room: Budget) -> str:
     return f"<h4>Take it again</h4>{lines}" + more(len(finding.reproduce) - len(shown), "commands")
 
 
-def _timeline_button(group: Group, timelines: Mapping[int, int]) -> str:
-    for index in group.cases:
+def _timeline_button(group: DistinctFinding, timelines: Mapping[int, int]) -> str:
+    for index in group.indices:
         if index in timelines:
             button = f'<button type="button" data-timeline="{timelines[index]}">Show its timeline</button>'
             return f'<p class="needs-script">{button}</p>'
@@ -171,7 +142,7 @@ def _counters(case: Case, room: Budget) -> str:
     return f'<h4>Counters</h4><dl class="counters">{cells}</dl>' + more(len(items) - _MOST_LINES, "counters")
 
 
-def _facts(case: Case, group: Group, room: Budget) -> str:
+def _facts(case: Case, group: DistinctFinding, room: Budget) -> str:
     facts = {
         "Place": group.finding.place,
         "Scenario": f"{case.file}:{case.line}" if case.file else "",
@@ -188,12 +159,12 @@ def _facts(case: Case, group: Group, room: Budget) -> str:
     return f'<h4>Facts</h4><dl class="facts">{"".join(cells)}</dl>'
 
 
-def _cases(record: Record, group: Group, room: Budget) -> str:
-    if len(group.cases) < 2:
+def _cases(record: Record, group: DistinctFinding, room: Budget) -> str:
+    if len(group.indices) < 2:
         return ""
-    names = (f"<li>{room.html(case_name(record.cases[index]), 200)}</li>" for index in group.cases[:_MOST_CASES])
+    names = (f"<li>{room.html(case_name(record.cases[index]), 200)}</li>" for index in group.indices[:_MOST_CASES])
     return f'<h4>Cases with this finding</h4><ul class="names">{"".join(names)}</ul>' + more(
-        len(group.cases) - _MOST_CASES, "cases"
+        len(group.indices) - _MOST_CASES, "cases"
     )
 
 

@@ -18,9 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from reports import html_sections
+from reports.distinct_findings import distinct_findings
 from reports.html_comparison import compare
 from reports.html_data import cases_data, count_timelines, operations_data, timelines_data
-from reports.html_findings import MOST_FINDINGS, findings_html, group_findings
+from reports.html_findings import MOST_FINDINGS, findings_html
 from reports.html_text import escape, json_block
 from reports.record import Record
 
@@ -54,7 +55,7 @@ def render(record: Record, baseline: Record | None = None) -> bytes:
 
 
 def _contents(record: Record, baseline: Record | None) -> dict[str, str]:
-    groups = group_findings(record)
+    groups = distinct_findings(record)
     comparison = compare(baseline, record) if baseline else None
     new = frozenset(group.fingerprint for group in comparison.new) if comparison else frozenset()
     timelines, numbers = timelines_data(record)

@@ -7,9 +7,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from reports.distinct_findings import DistinctFinding
 from reports.html_comparison import Change, Comparison
-from reports.html_findings import Group, case_name, reasons_html
-from reports.html_text import Budget, count_of, escape, more, table
+from reports.html_findings import case_name, reasons_html
+from reports.html_text import Budget, anchor_of, count_of, escape, more, table
 from reports.record import Detection, Fuzz, Operation, Record, Shrunk, summarize
 
 # What a summary counts, with the class that gives it its colour and sign.
@@ -30,7 +31,7 @@ _MOST_OPERATIONS = 500
 _NOTICEABLE = 1.02
 
 
-def headline(record: Record, groups: Sequence[Group]) -> tuple[str, str]:
+def headline(record: Record, groups: Sequence[DistinctFinding]) -> tuple[str, str]:
     """The state of the run in a word, and in a sentence."""
     summary = summarize(record)
     runs = sum(summary.values())
@@ -172,14 +173,16 @@ def comparison_html(comparison: Comparison, baseline: Record) -> str:
     )
 
 
-def _groups(title: str, groups: Sequence[Group], room: Budget, linked: bool) -> str:
+def _groups(title: str, groups: Sequence[DistinctFinding], room: Budget, linked: bool) -> str:
     if not groups:
         return ""
     rows = []
     for group in groups[:200]:
         message = room.html(group.finding.message, 200)
-        where = f'<a href="#{group.anchor}">{message}</a>' if linked else message
-        rows.append((f'<span class="kind">{room.html(group.finding.kind, 40)}</span>', where, f"{len(group.cases):,}"))
+        where = f'<a href="#{anchor_of(group.fingerprint)}">{message}</a>' if linked else message
+        rows.append(
+            (f'<span class="kind">{room.html(group.finding.kind, 40)}</span>', where, f"{len(group.indices):,}")
+        )
     return f"<h3>{title}</h3>{table(title, ('Kind', 'Finding', 'Cases'), rows, (2,))}" + more(
         len(groups) - 200, "findings"
     )

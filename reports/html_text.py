@@ -41,6 +41,11 @@ def json_block(document: Any) -> str:
     return text
 
 
+def anchor_of(fingerprint: str) -> str:
+    """What links to a finding name."""
+    return f"finding-{fingerprint}"
+
+
 class Budget:
     """The room that all texts of one sort share. When it is used up, only the beginnings of further ones come in."""
 

@@ -53,6 +53,9 @@ class Rule:
     fired: int
 
 
+NOT_OVER = "not over"  # the result of a moment that had not come to its end when the process ended
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class Moment:
     """One thing that happened while a case ran. One without a duration is a point in time, or, with the result

@@ -20,13 +20,12 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from reports.record import Case, Moment, Record
+from reports.record import NOT_OVER, Case, Moment, Record
 
 MOST_EVENTS = 500_000
 MOST_TEXT = 512  # letters of a name
 
 _STRETCHES = ("call", "destructor", "host-function", "pending-call", "drain", "context")
-_NOT_OVER = "not over"  # the result of a stretch that had no end; without it one without a duration is a point
 _FLOW_US = 1.0  # the most that a slice takes which is there for the end of a flow
 _MOST_US = 1e15  # some thirty years
 _PENDING_CALL = "Py_AddPendingCall"
@@ -173,7 +172,7 @@ def _rounded(microseconds: float) -> float:
 
 def _is_open(moment: Moment) -> bool:
     """Whether it is a stretch that had no end when the process ended."""
-    return moment.kind in _STRETCHES and moment.duration_us is None and moment.result == _NOT_OVER
+    return moment.kind in _STRETCHES and moment.duration_us is None and moment.result == NOT_OVER
 
 
 def _is_stretch(moment: Moment) -> bool:

@@ -11,7 +11,7 @@ import struct
 from collections.abc import Sequence
 from pathlib import Path
 
-from reports.record import Moment, Timeline
+from reports.record import NOT_OVER, Moment, Timeline
 
 TIMELINE_FILE = "timeline"
 MOST_MOMENTS = 2000  # of a case
@@ -43,7 +43,6 @@ _POINT = (1 << 64) - 1
 _NOT_OVER = (1 << 64) - 2
 _NOT_COUNTED = (1 << 32) - 1
 _MOST_NANOSECONDS = 1 << 62
-NOT_OVER = "not over"  # the result of a call that had not come back when the process ended
 
 
 class TimelineShare:
