@@ -28,9 +28,8 @@ bool HasCopiesBelow(const Graph& graph) {
 }
 
 // A graph with conditional nodes is the only one of its kind: no clone, no embedded copy and no other executable of it
-// may be there (facts B11 and B17).
+// may be there (facts B11 and B17). REQUIRES: it has some.
 void RequireUncopied(const Graph& graph) {
-  if (!graph.Has<ConditionalNode>()) return;
   Require(!graph.HasCopies(), CUDA_ERROR_NOT_SUPPORTED);
   if (HasCopiesBelow(graph)) {
     Misuse(
@@ -62,13 +61,13 @@ Executable::SharedProgram::~SharedProgram() {
 
 CUgraphExec Executable::Instantiate(Graph& graph, std::uint64_t flags, InstantiationError* error) {
   std::unique_ptr<Executable> executable(new Executable(flags));
-  RequireUncopied(graph);
+  executable->has_conditions_ = graph.Has<ConditionalNode>();
+  if (executable->has_conditions_) RequireUncopied(graph);
   executable->copy_of_ = graph.CopyToken();
   executable->only_executable_ = TakeOnlyExecutable(graph);
   executable->shared_ = std::make_shared<SharedProgram>(Compile(graph, CompileFor::kInstantiation, error));
   executable->conditions_ = std::make_shared<Conditions>();
   executable->has_memory_nodes_ = graph.HasMemoryNodesOutsideBodies();
-  executable->has_conditions_ = graph.Has<ConditionalNode>();
   CollectConditions(*executable->shared_->program, graph, executable->conditions_.get());
   const CUgraphExec handle = Handles().Insert(executable.get());
   static_cast<void>(executable.release());  // The handle owns it now.

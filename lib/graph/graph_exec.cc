@@ -80,8 +80,7 @@ void RequireUncopiedChildren(const GraphBox& graph) {
   if (graph.HasBodiesBelow() && graph.HasCopiesBelow()) {
     throw driver::DriverError("cuGraphInstantiateWithParams", CUDA_ERROR_NOT_SUPPORTED,
                               "instantiating a graph with conditional nodes: a graph that was moved into it still has "
-                              "clones, embedded copies "
-                              "or executables; destroy them first");
+                              "clones, embedded copies or executables; destroy them first");
   }
 }
 
