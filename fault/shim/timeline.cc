@@ -106,9 +106,8 @@ void Publish(TimelineRecord& record, std::uint64_t ticket) {
 
 template <std::size_t kSize>
 void CopyText(std::array<char, kSize>& to, std::string_view from) {
-  const std::size_t size = std::min(from.size(), kSize);
-  std::memcpy(to.data(), from.data(), size);
-  std::memset(to.data() + size, 0, kSize - size);
+  to.fill(0);
+  std::copy_n(from.begin(), std::min(from.size(), kSize), to.begin());
 }
 
 // A number for a thread that the shim does not know, of the initial-exec kind, so that reaching it allocates nothing.

@@ -209,14 +209,16 @@ TEST(Timeline, KeepsTheLastMomentsOfSeveralThreads) {
     for (std::thread& thread : threads) thread.join();
     shim.control().leave_context("drain");
   });
-  EXPECT_EQ(recording.next, kThreads * kCallsOfEach + 2U);
+  EXPECT_GE(recording.next, kThreads * kCallsOfEach + 2U) << "more where a thread stood still for a round";
   EXPECT_GT(recording.moments.size(), kRecords - 16) << "those that threads a round apart dropped are few";
   std::set<std::uint64_t> sequences;
+  int of_earlier_rounds = 0;
   for (const Moment& moment : recording.moments) {
     sequences.insert(moment.sequence);
-    EXPECT_GT(moment.sequence / 2 + kRecords, recording.next) << "of the last round";
+    if (moment.sequence / 2 + kRecords <= recording.next) ++of_earlier_rounds;
     EXPECT_EQ(moment.name, moment.kind == kDrain ? "drain" : "cuGraphCreate");
   }
+  EXPECT_LE(of_earlier_rounds, kThreads) << "each thread can stand still in the writing of one";
   EXPECT_EQ(sequences.size(), recording.moments.size());
   const Moment& last = recording.moments.back();
   EXPECT_EQ(last.kind, kDrain) << "made anew at its end";
