@@ -138,7 +138,7 @@ class ProgramTest(ScheduleTest):
 
     def test_what_makes_no_sense_is_refused(self) -> None:
         for variables, word in (
-            ({"HOLDFAST_SCHEDULE": "best"}, "it is no strategy, and not replay"),
+            ({"HOLDFAST_SCHEDULE": "best"}, "it is no strategy, and neither replay nor follow"),
             ({"HOLDFAST_SCHEDULE_RECORD": ""}, "HOLDFAST_SCHEDULE_RECORD: it is not set"),
             ({"HOLDFAST_SEED": ""}, "HOLDFAST_SEED: it is not set"),
         ):
