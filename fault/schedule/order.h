@@ -30,8 +30,8 @@ inline constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 
 enum class Wait : std::uint8_t { kMutex, kReadWriteLock, kCondition, kSemaphore, kFutex, kOnce, kThread, kTime };
 
-// What becomes of a schedule whose next thread cannot go on: the process ends, or the schedule goes on with the first of
-// its later steps that can be taken.
+// What becomes of a schedule whose next thread cannot go on: the process ends, or the schedule goes on with the first
+// of its later steps that can be taken.
 enum class Replay : std::uint8_t { kExact, kLenient };
 
 // A thread of the process. Its number, and with it its letter, is given to a later thread once it has ended.
