@@ -13,7 +13,7 @@ import dataclasses
 import itertools
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from harness.cli.case_task import CaseTask, Setting
 from harness.cli.cases import Case
@@ -33,6 +33,7 @@ MINIMISE_SECONDS = 60.0  # for all cases, unless the command line says how long 
 MOST_CASES = 10
 _FIRST_RUNS = 3  # of the case as it was, to see how often its findings show again
 _MOST_ATTEMPTS = 8  # at one variation, if they do not always
+_MOST_AT_ONCE = 64
 _PART_OF_THE_LIMIT = 4  # of a case's time that a variation gets
 
 
@@ -189,7 +190,7 @@ class _Reduction:
 
     def _leave_out_rules(self) -> None:
         rules = self._best.rules
-        reduce_items(range(len(rules)), lambda kept: self._try_rules([select(rules, indices) for indices in kept]))
+        reduce_items(range(len(rules)), lambda kept: self._try_rules(select(rules, indices) for indices in kept))
 
     def _simplify_rules(self) -> None:
         for index in range(len(self._best.rules)):
@@ -198,12 +199,12 @@ class _Reduction:
                 rules = self._best.rules
                 fired = [fault for fault in self._result.faults if fault.rule == index]
                 found = self._try_rules(
-                    [(*rules[:index], rule, *rules[index + 1 :]) for rule in simpler(rules[index], fired)]
+                    (*rules[:index], rule, *rules[index + 1 :]) for rule in simpler(rules[index], fired)
                 )
 
-    def _try_rules(self, choices: Sequence[tuple[Rule, ...] | None]) -> int | None:
+    def _try_rules(self, choices: Iterable[tuple[Rule, ...] | None]) -> int | None:
         order = following(self._result.schedule) if self._best.order else ""
-        return self._try([None if rules is None else _Variation(rules, order) for rules in choices])
+        return self._try(None if rules is None else _Variation(rules, order) for rules in choices)
 
     def _leave_out_switches(self) -> None:
         runs = runs_of(self._result.schedule)
@@ -211,29 +212,27 @@ class _Reduction:
         reduce_items(
             range(len(runs)),
             lambda kept: self._try(
-                [_Variation(rules, following(with_runs(runs, indices))) for indices in kept],
+                (_Variation(rules, following(with_runs(runs, indices))) for indices in kept),
                 lambda task: self._switches(task.result) < self._switches(self._result),
             ),
         )
 
     def _try(
-        self,
-        variations: Sequence[_Variation | None],
-        is_smaller: Callable[[CaseTask], bool] = lambda task: True,
+        self, variations: Iterable[_Variation | None], is_smaller: Callable[[CaseTask], bool] = lambda task: True
     ) -> int | None:
-        """Keeps the first variation that has the findings and is smaller. The index of it."""
-        numbers, tasks = [], []
-        for number, variation in enumerate(variations):
-            added = self._tasks([variation] * self._attempts) if variation else []
-            tasks += added
-            numbers += [number] * len(added)
-        found = self._first_with(tasks, lambda task: self._is_good(task) and is_smaller(task))
-        if found is None:
-            return None
-        variation = variations[numbers[found]]
-        assert variation
-        self._keep(variation, tasks[found])
-        return numbers[found]
+        """Keeps the first variation that has the findings and is smaller. The number of it. Only a few are there at a
+        time: each may have a long schedule.
+        """
+        numbered = enumerate(variations)
+        while batch := list(itertools.islice(numbered, _MOST_AT_ONCE)):
+            tried = [(*one, task) for one in batch if one[1] for task in self._tasks([one[1]] * self._attempts)]
+            tasks = [task for _, _, task in tried]
+            found = self._first_with(tasks, lambda task: self._is_good(task) and is_smaller(task))
+            if found is not None:
+                number, variation, task = tried[found]
+                self._keep(variation, task)
+                return number
+        return None
 
     def _keep(self, variation: _Variation, task: CaseTask) -> None:
         assert task.result
