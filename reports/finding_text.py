@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reports.plain_text import shortened
-from reports.record import Case, Finding
+from reports.record import Case, Finding, Minimised
 
 MOST_MESSAGE = 4_000
 MOST_FINDINGS = 20
@@ -22,6 +22,19 @@ def finding_lines(finding: Finding) -> list[str]:
     lines += [f"    {frame}" for frame in stack_lines(finding)]
     lines += [f"reproduce: {shortened(command, _MOST_COMMAND)}" for command in finding.reproduce]
     return lines
+
+
+def minimised_line(minimised: Minimised) -> str:
+    """How much of a case is left."""
+    words = []
+    if minimised.rules_before:
+        words.append(f"{minimised.rules_after} of {minimised.rules_before} rules")
+    if minimised.switches_before is not None and minimised.switches_after is None:
+        words.append(f"no schedule instead of one with {minimised.switches_before} switches of threads")
+    elif minimised.switches_before is not None:
+        words.append(f"{minimised.switches_after} of {minimised.switches_before} switches of threads")
+    words.append(f"in {minimised.runs} runs")
+    return f"minimised: {', '.join(words)}{'; ' if minimised.note else ''}{minimised.note}"
 
 
 def stack_lines(finding: Finding, most: int = _MOST_FRAMES) -> list[str]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from reports.distinct_findings import DistinctFinding
+from reports.finding_text import minimised_line
 from reports.html_text import Budget, anchor_of, count_of, joined, more, table
 from reports.record import Case, Finding, Record
 
@@ -150,6 +151,7 @@ def _facts(case: Case, group: DistinctFinding, room: Budget) -> str:
         "Replay string": case.replay,
         "Plan digest": case.plan_digest,
         "Schedule": case.schedule,
+        "Minimised": minimised_line(case.minimised).removeprefix("minimised: ") if case.minimised else "",
         "Interpreter": case.interpreter,
         "Artifacts": case.artifacts,
         "Unsupported calls": ", ".join(case.unsupported[:20]),

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 
 from reports.distinct_findings import DistinctFinding, distinct_findings
-from reports.finding_text import finding_lines, name_of
+from reports.finding_text import finding_lines, minimised_line, name_of
 from reports.plain_text import one_line, plain, shortened
 from reports.record import Detection, Record, summarize
 
@@ -97,7 +97,8 @@ def _finding(one: DistinctFinding) -> str:
     case, finding = one.case, one.finding
     more = f" (and in {one.cases - 1} more cases)" if one.cases > 1 else ""
     title = f"{finding.kind} in {case.scenario}/{name_of(case)}: {finding.message}"
-    body = _fenced("\n".join([*finding_lines(finding), f"seed: {case.seed}", f"replay: {case.replay}"]))
+    smaller = [minimised_line(case.minimised)] if case.minimised else []
+    body = _fenced("\n".join([*finding_lines(finding), *smaller, f"seed: {case.seed}", f"replay: {case.replay}"]))
     return _details(f"{_code(title)}{more}", body)
 
 

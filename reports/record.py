@@ -86,6 +86,21 @@ class Timeline:
 
 
 @dataclasses.dataclass(frozen=True)
+class Minimised:
+    """How a case with findings was made smaller: rules of the user, and switches from one thread to another. It is
+    `complete` if nothing that was tried is left to leave out; otherwise `note` says what came in the way.
+    """
+
+    rules_before: int
+    rules_after: int
+    switches_before: int | None  # None: the order of threads was not controlled
+    switches_after: int | None  # None: nor need it be
+    runs: int
+    complete: bool
+    note: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
 class Case:
     """One run of one variant of one scenario. `reason` says why a case was skipped, inconclusive or an error; `point`
     has the faults that a sweep put into it, each as a rule in its one-line form.
@@ -114,6 +129,7 @@ class Case:
     output_tail: str = ""
     artifacts: str = ""  # folder with its output, events and plan, relative to the artifact folder
     timeline: Timeline | None = None  # of a case that did not pass
+    minimised: Minimised | None = None  # then all else here is of the smallest run with the findings
 
 
 @dataclasses.dataclass(frozen=True)

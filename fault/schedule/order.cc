@@ -44,8 +44,10 @@ void Order::BeginWithStrategy(Strategy strategy, std::uint64_t seed, char* text,
   for (std::size_t index = 0; index < picker_.kPriorityChanges; ++index) picker_.SetChange(index, DrawChange(random_));
 }
 
-void Order::BeginWithReplay(const std::uint8_t* threads, std::size_t steps, char* text, std::size_t size) {
+void Order::BeginWithReplay(Replay replay, const std::uint8_t* threads, std::size_t steps, char* text,
+                            std::size_t size) {
   Begin(text, size);
+  is_exact_ = replay == Replay::kExact;
   replay_ = threads;
   replay_steps_ = steps;
 }
@@ -188,15 +190,21 @@ bool Order::MoveTime() {
 }
 
 // Behind its end the thread that has the baton keeps it; the harness compares, and sees that there was more.
-std::size_t Order::TakeFromReplay(std::size_t runnable_count) const {
+std::size_t Order::TakeFromReplay(std::size_t runnable_count) {
   const auto runnable = std::span(runnable_).first(runnable_count);
-  const std::size_t step = writer_.steps();
-  const std::size_t wanted = step < replay_steps_ ? replay_[step] : last_;
-  if (std::find(runnable.begin(), runnable.end(), wanted) != runnable.end()) return wanted;
-  if (step >= replay_steps_) return runnable.front();
-  char reason[] = "thread ? cannot go on";
-  reason[7] = LetterOf(wanted);
-  EndOutOfOrder(reason, step + 1);
+  const auto can_go_on = [&](std::size_t thread) {
+    return std::find(runnable.begin(), runnable.end(), thread) != runnable.end();
+  };
+  while (replayed_ < replay_steps_) {
+    const std::size_t wanted = replay_[replayed_++];
+    if (can_go_on(wanted)) return wanted;
+    if (is_exact_) {
+      char reason[] = "thread ? cannot go on";
+      reason[7] = LetterOf(wanted);
+      EndOutOfOrder(reason, replayed_);
+    }
+  }
+  return can_go_on(last_) ? last_ : runnable.front();
 }
 
 // Memory ordering: release here and acquire in Park: the baton hands over the state of the order, and all that its last

@@ -30,6 +30,10 @@ inline constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 
 enum class Wait : std::uint8_t { kMutex, kReadWriteLock, kCondition, kSemaphore, kFutex, kOnce, kThread, kTime };
 
+// What becomes of a schedule whose next thread cannot go on: the process ends, or the schedule goes on with the first
+// of its later steps that can be taken.
+enum class Replay : std::uint8_t { kExact, kLenient };
+
 // A thread of the process. Its number, and with it its letter, is given to a later thread once it has ended.
 struct Member {
   enum class State : std::uint8_t { kNone, kReady, kWaits };
@@ -54,7 +58,7 @@ class Order {
  public:
   // What the environment asks for; see start.cc. The calling thread becomes thread a, and has the baton.
   void BeginWithStrategy(Strategy strategy, std::uint64_t seed, char* text, std::size_t size);
-  void BeginWithReplay(const std::uint8_t* threads, std::size_t steps, char* text, std::size_t size);
+  void BeginWithReplay(Replay replay, const std::uint8_t* threads, std::size_t steps, char* text, std::size_t size);
 
   // Another thread may go on here. REQUIRES for these and all below: the calling thread, `self`, has the baton.
   void Point(Member& self, const char* kind, const char* name);
@@ -94,7 +98,7 @@ class Order {
   Member& Choose();
   std::size_t FindRunnable();
   bool MoveTime();
-  std::size_t TakeFromReplay(std::size_t runnable_count) const;
+  std::size_t TakeFromReplay(std::size_t runnable_count);
   void HandTo(Member& next);
   void Park(Member& self);
   void AddToHash(const char* text);
@@ -111,6 +115,8 @@ class Order {
   ThreadPicker<kThreadsMax> picker_{Strategy::kRandom};
   const std::uint8_t* replay_ = nullptr;  // null: pick
   std::size_t replay_steps_ = 0;
+  std::size_t replayed_ = 0;  // how many of them are behind us
+  bool is_exact_ = true;
   std::size_t last_ = 0;  // who has the baton
 };
 

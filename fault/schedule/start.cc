@@ -63,20 +63,21 @@ std::string_view ReadText() {
   return {static_cast<const char*>(memory), length};
 }
 
-void BeginReplay(Order& order) {
+void BeginReplay(Order& order, Replay replay) {
   auto* threads = static_cast<std::uint8_t*>(std::malloc(kStepsMax));
   std::size_t steps = 0;
   const ScheduleProblem problem = ReadSchedule(ReadText(), threads, steps);
   if (problem.what != nullptr) Refuse("HOLDFAST_SCHEDULE_TAKE", problem.what);
-  order.BeginWithReplay(threads, steps, MapRecord(), kTextSize);
+  order.BeginWithReplay(replay, threads, steps, MapRecord(), kTextSize);
 }
 
 void BeginOrder(std::string_view word) {
   Order& order = TheOrder();
-  if (word == "replay") return BeginReplay(order);
+  if (word == "replay") return BeginReplay(order, Replay::kExact);
+  if (word == "follow") return BeginReplay(order, Replay::kLenient);
   constexpr std::string_view kWords[] = {"random", "pct", "bursts", "starvation"};  // in the order of Strategy
   const auto* const found = std::find(std::begin(kWords), std::end(kWords), word);
-  if (found == std::end(kWords)) Refuse("HOLDFAST_SCHEDULE", "it is no strategy, and not replay");
+  if (found == std::end(kWords)) Refuse("HOLDFAST_SCHEDULE", "it is no strategy, and neither replay nor follow");
   const std::uint64_t seed = std::strtoull(Need("HOLDFAST_SEED"), nullptr, 0);
   order.BeginWithStrategy(static_cast<Strategy>(found - kWords), seed, MapRecord(), kTextSize);
 }

@@ -13,9 +13,9 @@ namespace holdfast::schedule {
 // The calling thread as one that runs in order; null if it does not: nothing asked for an order, or it is on its way
 // out. The first call starts the order, if the environment asks for one:
 //
-//   HOLDFAST_SCHEDULE         random, pct, bursts, starvation or replay
+//   HOLDFAST_SCHEDULE         random, pct, bursts, starvation, replay, or follow: what cannot be taken is passed over
 //   HOLDFAST_SCHEDULE_RECORD  the file to write the schedule into
-//   HOLDFAST_SCHEDULE_TAKE    with replay: the file that has the schedule to take
+//   HOLDFAST_SCHEDULE_TAKE    with replay and follow: the file that has the schedule to take
 //   HOLDFAST_SEED             with a strategy: what it draws from
 //
 // What does not make sense ends the process with exit code 2. Children of the process are not ordered.

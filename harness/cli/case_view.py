@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from harness.cli.table import Paint, columns
 from reports.compare import label_of
+from reports.finding_text import minimised_line
 from reports.fingerprint import fingerprint
 from reports.record import Case, Fault, Finding, Moment, Record, Timeline
 from reports.visible import visible, visible_lines
@@ -37,6 +38,7 @@ def case_lines(case: Case, paint: Paint) -> list[str]:
     lines.append(f"  {visible(', '.join(facts))}")
     for title, text in (("replay", case.replay), ("schedule", case.schedule), ("artifacts", case.artifacts)):
         lines += [f"  {title}: {visible(text)}"] if text else []
+    lines += [f"  {visible(minimised_line(case.minimised))}"] if case.minimised else []
     for finding in case.findings:
         lines += _finding(case, finding, paint)
     lines += _faults(case)

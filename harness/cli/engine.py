@@ -10,7 +10,7 @@ import os
 import select
 import time
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Generic, Protocol, TypeVar
 
 from harness.cli import process_tree
@@ -47,6 +47,34 @@ class Watcher(Protocol[TaskType]):
 
     def look(self, running: Sequence[TaskType]) -> None:
         """Is called a few times a second."""
+
+
+class Searching(Generic[TaskType]):
+    """Watches tasks of which one is looked for: no more start once there is one."""
+
+    def __init__(
+        self,
+        is_wanted: Callable[[TaskType], bool] = lambda task: False,
+        is_late: Callable[[], bool] = lambda: False,
+        look: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._is_wanted = is_wanted
+        self._is_late = is_late
+        self._look = look
+        self._found = False
+
+    def may_start(self) -> bool:
+        return not self._found
+
+    def must_stop(self) -> bool:
+        return self._is_late()
+
+    def after_each(self, task: TaskType) -> Sequence[TaskType]:
+        self._found = self._found or self._is_wanted(task)
+        return ()
+
+    def look(self, running: Sequence[TaskType]) -> None:
+        self._look()
 
 
 class Engine(Generic[TaskType]):

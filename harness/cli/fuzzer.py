@@ -10,12 +10,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from harness.cli.case_task import Setting
-from harness.cli.engine import Engine
+from harness.cli.delta_debugging import TimeIsUp
+from harness.cli.engine import Engine, Searching
 from harness.cli.fuzz_sequence import FuzzSequence, parse_sequence
 from harness.cli.fuzz_task import DrawingTask, FuzzTask, Repeats, fingerprint, fuzz_case
 from harness.cli.interrupt import Interrupt
 from harness.cli.seed import mix
-from harness.cli.shrink import TimeIsUp, shrink
+from harness.cli.shrink import shrink
 from harness.cli.verdict import Verdict
 from reports import record
 
@@ -105,13 +106,12 @@ class Fuzzer:
         wanted = fingerprint(finding)
         count = _FIRST_REPLAYS_OF_A_HANG if finding.kind == "hang" else _FIRST_REPLAYS
         replays = self._candidates([sequence] * count)
-        Engine[FuzzTask](self._width, self._interrupt, _Replaying(stop_at="")).run(replays)
+        Engine[FuzzTask](self._width, self._interrupt, Searching[FuzzTask]()).run(replays)
         ended = [replay for replay in replays if replay.result]
         return Repeats(sum(_has(replay, wanted) for replay in ended), len(ended))
 
     def replay(self, files: Sequence[Path], runs: int, reproduce: Callable[[Path], tuple[str, ...]]) -> list[FuzzTask]:
         """Takes each file's sequence again, `runs` times. Returns the children that have ended."""
-        watcher = _Replaying(stop_at="")
         tasks = [
             FuzzTask(
                 fuzz_case(self._program, file.stem, run, mix(self._seed, "replay", file.stem, run)),
@@ -123,7 +123,7 @@ class Fuzzer:
             for run in range(runs)
             for file in files
         ]
-        Engine[FuzzTask](self._width, self._interrupt, watcher).run(tasks)
+        Engine[FuzzTask](self._width, self._interrupt, Searching[FuzzTask]()).run(tasks)
         return [task for task in tasks if task.result]
 
     def reduce(self, task: FuzzTask, seconds: float = SHRINK_SECONDS) -> Reduction | None:
@@ -176,7 +176,8 @@ class Fuzzer:
         replays there were. Raises TimeIsUp when a signal came.
         """
         tasks = self._candidates(sequences)
-        Engine[FuzzTask](self._width, self._interrupt, _Replaying(wanted)).run(tasks)
+        searching = Searching[FuzzTask](lambda task: _has(task, wanted))
+        Engine[FuzzTask](self._width, self._interrupt, searching).run(tasks)
         if self._interrupt.signal:
             raise TimeIsUp
         # All before the first that has it were started before it, and have ended: the answer is no matter of timing.
@@ -252,27 +253,6 @@ class _Drawing:
         for task in running:
             task.look_for_life()
         self._look(running)
-
-
-class _Replaying:
-    """Watches the engine while sequences are taken again. Starts no more once one has the finding `stop_at`."""
-
-    def __init__(self, stop_at: str) -> None:
-        self._stop_at = stop_at
-        self._found = False
-
-    def may_start(self) -> bool:
-        return not self._found
-
-    def must_stop(self) -> bool:
-        return False
-
-    def after_each(self, task: FuzzTask) -> Sequence[FuzzTask]:
-        self._found = self._found or (bool(self._stop_at) and _has(task, self._stop_at))
-        return ()
-
-    def look(self, running: Sequence[FuzzTask]) -> None:
-        pass
 
 
 class _Replays:

@@ -117,6 +117,8 @@ _SCHEDULES = Topic(
         ("bursts", "one thread for a while, then another"),
         ("starvation", "one thread waits for as long as others can go on"),
         ("replay:STRING", "the order of an earlier run"),
+        "--minimise looks for an order with fewer switches from one thread to another that shows the same findings, "
+        "and for fewer and simpler rules of a plan. The commands below the finding then take what is left again.",
         "holdfast explore visits every order of the small programs that the lock-free code is checked with.",
     ),
 )

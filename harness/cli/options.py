@@ -147,6 +147,12 @@ OPTIONS = (
         "run each case's threads one at a time, in an order drawn from its seed, or take the order of STRING again "
         "(scenarios in C++, on the model driver, without a sanitizer)",
     ),
+    _flag(
+        "--minimise",
+        ("run",),
+        "make findings smaller: fewer and simpler rules of --fault and --plan, a schedule with fewer switches of "
+        "threads; takes at most 60s, or what --max-total-time leaves",
+    ),
     Option(
         "--replay",
         ("fuzz",),
@@ -336,6 +342,7 @@ OPTIONS = (
 CONTRADICTIONS = (
     ("--quiet", "--verbose", "one asks for less and the other for more"),
     ("--fail-fast", "--max-failures", "both say after how many failures to stop"),
+    ("--list", "--minimise", "one runs no case, and the other runs cases that found something again"),
     ("--require-run", "--skip-exit-code", "both give the exit code of a run in which every case was skipped"),
     ("--replay", "--corpus", "both say which sequences to take again"),
     ("--replay", "--keep-going", "a replay ends by itself"),

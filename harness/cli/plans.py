@@ -68,6 +68,10 @@ class PlanBuilder:
         labels = (*faults, *(_compact(rule) for rule in from_file))
         self.user = Plan(document, digest, labels, len(labels))
 
+    def with_faults(self, faults: Sequence[str]) -> PlanBuilder:
+        """One for these rules of the command line instead of all that the user gave. Raises UsageError."""
+        return PlanBuilder(self._tool, None, faults)
+
     def seed(self) -> int | None:
         """The seed that the user's plan file asks for."""
         seed = self.user.document.get("seed")

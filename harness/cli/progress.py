@@ -47,14 +47,19 @@ class Progress:
     def look(self, running: list[str]) -> None:
         """Writes a line if one is due. `running` are the cases that run, the longest first."""
         elapsed = time.monotonic() - self._started
-        if self._level == "quiet" or elapsed < self._next:
-            return
-        rate = self._done / elapsed
+        rate = self._done / elapsed if elapsed else 0.0
         slowest = f", in {running[0]}" if running else ""
-        line = (
-            f"{elapsed:.0f} s, {self._done} of {self._total} cases, {rate:.1f} a second, "
+        self.tell(
+            f"{self._done} of {self._total} cases, {rate:.1f} a second, "
             f"{self._faults} faults fired, {self._findings} findings{slowest}"
         )
+
+    def tell(self, how_far: str) -> None:
+        """Writes a line if one is due."""
+        elapsed = time.monotonic() - self._started
+        if self._level == "quiet" or elapsed < self._next:
+            return
+        line = f"{elapsed:.0f} s, {how_far}"
         if self._rewrites:
             self._stream.write(f"\r\x1b[K{line}")
             self._stream.flush()

@@ -29,6 +29,16 @@ class Reproducer:
     driver: str
     extra: tuple[str, ...] = ()
 
+    def with_faults(self, faults: Sequence[str]) -> Reproducer:
+        """One for runs with these faults instead of those that the options name."""
+        kept = [option for option in self.extra if not option.startswith(("--plan=", "--fault="))]
+        return dataclasses.replace(self, extra=(*kept, *(f"--fault={fault}" for fault in faults)))
+
+    def without_schedule(self) -> Reproducer:
+        """One for runs whose threads go on as the system lets them."""
+        kept = [option for option in self.extra if not option.startswith("--schedule=")]
+        return dataclasses.replace(self, extra=tuple(kept))
+
     def commands(self, case: Case, schedule: str = "") -> tuple[str, ...]:
         """Ours first, then Bazel's. Both derive the seed of the case from the seed of the run. `schedule` is the order
         that the case's threads took, if that was controlled.

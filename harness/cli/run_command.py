@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import tempfile
 import time
 from collections.abc import Sequence
@@ -14,6 +15,7 @@ from harness.cli.case_task import CaseTask, Setting, fired_user_rules
 from harness.cli.cases import Case
 from harness.cli.engine import Engine, default_width
 from harness.cli.interrupt import Interrupt
+from harness.cli.minimise import MINIMISE_SECONDS, Minimiser, is_worth_minimising
 from harness.cli.options import Invocation
 from harness.cli.progress import Progress
 from harness.cli.report_files import ReportFiles
@@ -118,7 +120,10 @@ def _run_cases(session: Session, cases: Sequence[Case], scratch: Path, interrupt
     files.write(state.record(), final=False)  # a report that cannot be written is known before the work is done
     Engine[CaseTask](width_of(session), interrupt, state).run(tasks)
     progress.close()
-    code, notes = _outcome(session, state, interrupt)
+    so_far = state.record()  # of what ran as it was asked for, which is what faults had to fire in
+    if session.invocation["--minimise"]:
+        _minimise(session, setting, tasks, interrupt)
+    code, notes = _outcome(session, so_far, state.out_of_time, interrupt)
     final = dataclasses.replace(
         state.record(),
         exit_code=int(code),
@@ -129,6 +134,24 @@ def _run_cases(session: Session, cases: Sequence[Case], scratch: Path, interrupt
     _print_end(session, final, files)
     session.bazel.warn(notes)  # last, so that a file that cannot be written hides nothing
     return code
+
+
+def _minimise(session: Session, setting: Setting, tasks: Sequence[CaseTask], interrupt: Interrupt) -> None:
+    """Makes what was found smaller, for as long as there is time."""
+    asked: float | None = session.invocation["--max-total-time"]
+    budget = session.bazel.budget_seconds
+    most = math.inf if budget is None else budget - session.elapsed()
+    seconds = min(MINIMISE_SECONDS if asked is None else asked - session.elapsed(), most)
+    progress = Progress(session.console.err, 0, progress_level(session.invocation))
+    Minimiser(setting, width_of(session), interrupt, progress, seconds, most).minimise(tasks)
+    progress.close()
+
+
+def _advice(session: Session, case: record.Case) -> str:
+    """What else can be done about a finding."""
+    if session.invocation["--minimise"] or not is_worth_minimising(case):
+        return ""
+    return "to make it smaller: add --minimise"
 
 
 def make_setting(session: Session, scratch: Path) -> Setting:
@@ -201,9 +224,8 @@ def time_budget(session: Session) -> float | None:
     return budget if budget is not None else session.bazel.budget_seconds
 
 
-def _outcome(session: Session, state: RunState, interrupt: Interrupt) -> tuple[int, list[str]]:
+def _outcome(session: Session, so_far: record.Record, out_of_time: bool, interrupt: Interrupt) -> tuple[int, list[str]]:
     """The exit code, and what else a reader has to know."""
-    so_far = state.record()
     verdicts = [Verdict(case.verdict) for case in so_far.cases]
     code: int = exit_code_of(verdicts)
     notes = [
@@ -211,7 +233,7 @@ def _outcome(session: Session, state: RunState, interrupt: Interrupt) -> tuple[i
         for rule, fired in fired_user_rules(list(so_far.cases))
         if not fired
     ]
-    if state.out_of_time:
+    if out_of_time:
         notes.append(f"the time was up with {so_far.not_run} cases not run")
     if notes and code == ExitCode.ALL_MET:
         code = ExitCode.INCONCLUSIVE
@@ -237,7 +259,7 @@ def _print_end(session: Session, final: record.Record, files: ReportFiles) -> No
     paint = Paint(session.invocation["--color"], stream, session.environment)
     shown = [case for case in final.cases if not session.invocation["--quiet"] or case.verdict != "passed"]
     lines = case_table(shown, paint) if shown else []
-    lines += details(final.cases, paint)
+    lines += details(final.cases, paint, lambda case: _advice(session, case))
     lines += ["", *final.notes] if final.notes else []
     lines += session.annotation_lines(final)
     lines += ["", *closing_lines(record.summarize(final), final.not_run)]

@@ -1,4 +1,5 @@
-"""The order of a case's threads: what `--schedule` asks for, whom it can be asked of, and whether a replay was one.
+"""The order of a case's threads: what `--schedule` asks for, whom it can be asked of, whether a replay was one, and how
+to get along with fewer switches of threads.
 
 The library fault/schedule, preloaded into the case, runs the threads one at a time. It writes the schedule, which
 thread went on at each step, into a file that is whole however the case ends.
@@ -17,6 +18,7 @@ from harness.cli.values import REPLAYED_SCHEDULE, SCHEDULE_TEXT
 
 _RECORD_FILE = "schedule.txt"
 _TAKEN_FILE = "taken_schedule.txt"
+_FOLLOWED_SCHEDULE = "follow:"
 _RUN = re.compile(r"([a-zA-Z])(\d*)")
 
 # A longer one is nothing to read or to paste: its strategy and seed draw it again, and the report has it.
@@ -25,7 +27,9 @@ MOST_CHARACTERS = 20_000
 
 @dataclasses.dataclass(frozen=True)
 class ThreadOrder:
-    """The value of --schedule, with the library that does it."""
+    """The value of --schedule, with the library that does it; or `follow:` and a schedule, of which each step that its
+    thread cannot take is passed over. What is behind the end of a schedule is done with as few switches as can be.
+    """
 
     value: str
     library: Path
@@ -37,10 +41,11 @@ class ThreadOrder:
 
     def prepare(self, folder: Path, environment: dict[str, str]) -> None:
         """Puts into a case's scratch folder and environment what the library reads. Raises OSError."""
-        if self.replayed:
-            (folder / _TAKEN_FILE).write_text(self.replayed)
+        word, _, taken = self.value.partition(":")
+        if taken:
+            (folder / _TAKEN_FILE).write_text(taken)
             environment["HOLDFAST_SCHEDULE_TAKE"] = str(folder / _TAKEN_FILE)
-        environment["HOLDFAST_SCHEDULE"] = "replay" if self.replayed else self.value
+        environment["HOLDFAST_SCHEDULE"] = word
         environment["HOLDFAST_SCHEDULE_RECORD"] = str(folder / _RECORD_FILE)
         others = environment.get("LD_PRELOAD", "")
         environment["LD_PRELOAD"] = f"{self.library}:{others}" if others else str(self.library)
@@ -60,7 +65,7 @@ class ThreadOrder:
             return ""
         if not recorded:
             return "diverged: it took no step of the schedule"
-        wanted, taken = _runs_of(self.replayed), _runs_of(recorded)
+        wanted, taken = runs_of(self.replayed), runs_of(recorded)
         step = _first_difference(wanted, taken)
         if step:
             lengths = f"the schedule has {_length(wanted)} steps, and the case took {_length(taken)}"
@@ -96,12 +101,41 @@ def reproducing_options(options: Sequence[str], recorded: str) -> tuple[str, ...
     if not recorded or len(recorded) > MOST_CHARACTERS:
         return tuple(options)
     return tuple(
-        f"--schedule={REPLAYED_SCHEDULE}{recorded}" if option.startswith("--schedule=") else option
-        for option in options
+        f"--schedule={replaying(recorded)}" if option.startswith("--schedule=") else option for option in options
     )
 
 
-def _runs_of(text: str) -> list[tuple[str, int]]:
+def replaying(schedule: str) -> str:
+    """The value that takes each step of it."""
+    return f"{REPLAYED_SCHEDULE}{schedule}"
+
+
+def following(schedule: str) -> str:
+    """The value that takes those steps of it that can be taken."""
+    return f"{_FOLLOWED_SCHEDULE}{schedule}"
+
+
+def switches_of(schedule: str) -> int:
+    """How often another thread goes on."""
+    return max(0, len(runs_of(schedule)) - 1)
+
+
+def with_runs(runs: Sequence[tuple[str, int]], kept: Sequence[int]) -> str:
+    """A schedule, to follow, with these of the runs of a schedule. The steps of a run that is left out come in the
+    thread's next run, so that it has come as far there as it had.
+    """
+    chosen = set(kept)
+    owed: dict[str, int] = {}
+    text = ""
+    for index, (letter, count) in enumerate(runs):
+        owed[letter] = owed.get(letter, 0) + count
+        if index in chosen:
+            text += f"{letter}{owed.pop(letter)}"
+    return f"x1:{text or runs[0][0]}#0"
+
+
+def runs_of(text: str) -> list[tuple[str, int]]:
+    """The runs of a schedule: which thread, and how many steps it took before another one did."""
     steps = text.partition(":")[2].partition("#")[0]
     return [(letter, int(count or 1)) for letter, count in _RUN.findall(steps)]
 

@@ -14,6 +14,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
+from harness.cli.delta_debugging import TimeIsUp, reduce_items
 from harness.cli.fuzz_sequence import Block, FuzzSequence, Step
 
 Item = TypeVar("Item")
@@ -29,10 +30,6 @@ FEW_OPERATIONS = 16  # of which all pairs can be tried
 COPY = "clone"
 COPIES = {"embed": 2, "update_child": 1}
 _SLOT = re.compile(r"[a-z]\d+")  # the kind, then which of them
-
-
-class TimeIsUp(Exception):
-    """There is no time for another question."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -132,31 +129,8 @@ class _Shrinker:
             pass
 
     def _reduce(self, items: Sequence[Item], build: Callable[[Sequence[Item]], FuzzSequence]) -> None:
-        """Leaves out parts of `items`, halves first and single ones last, as long as the finding stays."""
-        kept = list(items)
-        parts = 1
-        while kept:
-            # In one part: without anything at all.
-            chunks = _parts(kept, parts)
-            candidates = [[item for other in chunks if other is not chunk for item in other] for chunk in chunks]
-            if parts > 2:
-                candidates = [*chunks, *candidates]
-            found = self._try(build(candidate) for candidate in candidates)
-            if found is not None:
-                is_chunk = parts > 2 and found < len(chunks)
-                kept = candidates[found]
-                parts = 2 if is_chunk else max(parts - 1, 2)
-            elif parts >= len(kept):
-                return
-            else:
-                parts = min(2 * parts, len(kept))
-
-
-def _parts(items: list[Item], count: int) -> list[list[Item]]:
-    """The items in `count` parts of nearly equal length, in order; none is empty."""
-    count = min(count, len(items))
-    edges = [len(items) * index // count for index in range(count + 1)]
-    return [items[start:end] for start, end in itertools.pairwise(edges)]
+        """Leaves out parts of `items` as long as the finding stays."""
+        reduce_items(items, lambda selections: self._try(build(selection) for selection in selections))
 
 
 def _without_pairs(sequence: FuzzSequence) -> Iterator[FuzzSequence]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TextIO
 
 from reports import record
+from reports.finding_text import minimised_line
 
 _CODES = {"red": "31", "green": "32", "yellow": "33", "bold": "1"}
 _VERDICT_COLORS = {"passed": "green", "failed": "red", "error": "red", "skipped": "yellow", "inconclusive": "yellow"}
@@ -53,8 +54,12 @@ def case_table(cases: Sequence[record.Case], paint: Paint) -> list[str]:
     return lines
 
 
-def details(cases: Sequence[record.Case], paint: Paint) -> list[str]:
-    """Each finding with its stack and the commands that reproduce it; each other open end with its reason."""
+def details(
+    cases: Sequence[record.Case], paint: Paint, advice: Callable[[record.Case], str] = lambda case: ""
+) -> list[str]:
+    """Each finding with its stack, the commands that reproduce it and what else can be done; each other open end with
+    its reason.
+    """
     lines = []
     for case in cases:
         name = f"{case.scenario}/{case.variant}" + (f" (run {case.run})" if case.run else "")
@@ -62,7 +67,9 @@ def details(cases: Sequence[record.Case], paint: Paint) -> list[str]:
             lines += ["", f"{paint('red', finding.kind)} in {paint('bold', name)}: {finding.message}"]
             lines += [f"  at {finding.place}"] if finding.place else []
             lines += [f"    {frame}" for frame in _cut(finding.stack)]
+            lines += [f"  {minimised_line(case.minimised)}"] if case.minimised else []
             lines += [f"  {command}" for command in finding.reproduce]
+            lines += [f"  {advice(case)}"] if advice(case) else []
         if case.reason:
             lines += ["", f"{paint.verdict(case.verdict, case.verdict)} {paint('bold', name)}: {case.reason}"]
     return lines

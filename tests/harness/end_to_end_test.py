@@ -15,6 +15,9 @@ import unittest
 from pathlib import Path
 from typing import Any
 
+from harness.cli import layout
+from harness.cli.layout import find_layout
+
 TREE = Path(__file__).absolute().parents[2]
 
 _FOREIGN = ("TEST_", "TESTBRIDGE_", "XML_OUTPUT_FILE", "HOLDFAST_")
@@ -26,9 +29,11 @@ class EndToEndTest(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = Path(folder.name)
 
-    def holdfast(self, *words: str) -> tuple[int, str, str]:
+    def holdfast(self, *words: str, root: Path | None = None) -> tuple[int, str, str]:
+        """Runs the command to its end, with its programs below `root`, or where they were built."""
         environment = {name: value for name, value in os.environ.items() if not name.startswith(_FOREIGN)}
         environment["TMPDIR"] = str(self.folder)
+        environment.update({"HOLDFAST_ROOT": str(root)} if root else {})
         answer = subprocess.run(
             [sys.executable, str(TREE / "harness/cli/__main__.py"), *words],
             env=environment,
@@ -182,6 +187,59 @@ class ThreadOrderTest(EndToEndTest):
         again, out_again, _ = self.holdfast(*shlex.split(commands[0])[1:])
         self.assertEqual(1, again, out_again)
         self.assertIn(commands[0], out_again)
+
+
+class MinimiseTest(EndToEndTest):
+    """Over a program with one scenario, whose finding takes a fault on one of two threads and a certain order."""
+
+    RULES = (
+        "cuDeviceGetCount:every=2,thread=subject-2,return=CUDA_ERROR_UNKNOWN",
+        "cuInit:delay=1us",
+        "cuDeviceGetCount:thread=subject-1,delay=1us",
+        "cuGraphLaunch:nth=1,return=CUDA_ERROR_UNKNOWN",
+    )
+    MOST_SEEDS = 40
+
+    def setUp(self) -> None:
+        super().setUp()
+        places = find_layout(os.environ)
+        for place in (layout.SHIM, layout.MODEL_DRIVER, layout.PLAN_TOOL, layout.SCHEDULE_LIBRARY):
+            self.link(place, places.need(place, "a program"))
+        self.link(layout.SCENARIO_RUNNER, places.need("tests/harness/lost_addition", "the scenario"))
+
+    def link(self, place: str, target: Path) -> None:
+        path = self.folder / "root" / place
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.symlink_to(target.resolve())
+
+    def find(self, *words: str) -> tuple[str, int]:
+        """What the log says of the first seed with the finding, and which that is."""
+        for seed in range(self.MOST_SEEDS):
+            code, out, _ = self.holdfast("run", "--driver=model", f"--seed={seed}", *words, root=self.folder / "root")
+            if code == 1:
+                return out, seed
+        raise AssertionError(f"none of {self.MOST_SEEDS} seeds finds it")
+
+    def test_what_it_takes_is_left_and_the_command_shows_the_finding_again(self) -> None:
+        words = ("--schedule=random", *(f"--fault={rule}" for rule in self.RULES))
+        out, seed = self.find(*words)
+        self.assertIn("  to make it smaller: add --minimise", out)
+        report = self.folder / "report.json"
+        words = (*words, "--minimise", f"--report=json:{report}")
+        code, out, err = self.holdfast("run", "--driver=model", f"--seed={seed}", *words, root=self.folder / "root")
+        self.assertEqual(1, code, err)
+        (case,) = json.loads(report.read_text(encoding="utf-8"))["cases"]
+        minimised = case["minimised"]
+        self.assertIn("cuDeviceGetCount:nth=", case["rules"][0]["text"])
+        self.assertNotIn("cuGraphLaunch", "".join(rule["text"] for rule in case["rules"]), "it never fires")
+        self.assertLess(minimised["rules_after"], minimised["rules_before"])
+        self.assertTrue(minimised["complete"], minimised)
+        self.assertLessEqual(2 * minimised["switches_after"], minimised["switches_before"])
+        command = next(line for line in out.splitlines() if line.startswith("  holdfast run "))
+        again, out_again, _ = self.holdfast(*shlex.split(command)[1:], root=self.folder / "root")
+        self.assertEqual(1, again, out_again)
+        self.assertIn("contract in specimen.lost-addition/only: no addition is lost", out_again)
+        self.assertIn(case["schedule"], out_again)
 
 
 class SweepTest(EndToEndTest):

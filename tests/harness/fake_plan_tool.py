@@ -7,7 +7,7 @@ import json
 import sys
 from typing import Any, NoReturn
 
-_CONDITIONS = ("nth", "after", "step", "count", "thread")
+_CONDITIONS = ("nth", "after", "step", "count", "thread", "first", "every", "times", "probability", "while")
 
 
 def _refuse(sentence: str) -> NoReturn:

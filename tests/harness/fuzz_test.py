@@ -20,9 +20,10 @@ sys.path[:0] = [str(TESTS), str(TESTS.parents[1])]
 import jsonschema
 from command import TREE, Answer, FakeTree
 
+from harness.cli.delta_debugging import TimeIsUp
 from harness.cli.fuzz_sequence import FuzzSequence, Step, parse_sequence
 from harness.cli.fuzz_task import fingerprint
-from harness.cli.shrink import TimeIsUp, shrink
+from harness.cli.shrink import shrink
 from reports.record import Finding
 
 SCHEMA = json.loads((TREE / "reports" / "report.schema.json").read_text())

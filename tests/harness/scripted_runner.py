@@ -5,6 +5,14 @@
     skips    records a skip
     waits    says that it runs by making the file `HOLDFAST_EVENTS`.waiting, and waits to be killed
 
+    needs    finds something if each of the sites in `needs` has a fault
+    races    finds something if the third step of thread b comes between the third and the fourth of thread a, or if the
+             threads are in no order and `always` is set
+
+Of the runs of the program, counted from 1, those in `passes_in` pass, and those from `waits_from` on wait.
+
+A rule with `nth` fires at the call with this number alone, which is what `ordinals` has for its site, else 1.
+
 `seed-decides` finds something in about every second run, depending on the seed alone.
 
 With `operation`, a list of calls [site, kind], it makes these in one step, and stops at the first that fails. Then it
@@ -14,12 +22,17 @@ are a finding, as "site before 2", "site after 1": the how manieth call of the s
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
+import re
 import signal
 import sys
+import zlib
 from pathlib import Path
 from typing import Any
+
+_STEPS = 6  # of a thread that races
 
 _LISTED = (
     "scenario",
@@ -42,11 +55,48 @@ def _emit(event: str, **fields: Any) -> None:
         file.write(json.dumps({"event": event, **fields}) + "\n")
 
 
-def _fire(rules: list[dict[str, Any]], wanted: list[str]) -> None:
+def _fire(rules: list[dict[str, Any]], wanted: list[str], ordinals: dict[str, int]) -> set[str]:
+    """The sites whose rules fired."""
+    fired = set()
     for index, rule in enumerate(rules):
-        if rule["site"] in wanted:
-            fields = {"site": rule["site"], "ordinal": 1, "thread": "main", "action": "fail", "result": None}
+        ordinal = ordinals.get(rule["site"], 1)
+        if rule["site"] in wanted and rule.get("when", {}).get("nth", str(ordinal)) == str(ordinal):
+            fields = {"site": rule["site"], "ordinal": ordinal, "thread": "main", "action": "fail", "result": None}
             _emit("fault", rule=index, **fields)
+            fired.add(rule["site"])
+    return fired
+
+
+def _steps_taken() -> str:
+    """The letters of the threads in the order in which they go on, six steps each; and the record of it. Alternately
+    by a strategy, and one after the other without any; as the order control takes a schedule.
+    """
+    word = os.environ.get("HOLDFAST_SCHEDULE", "")
+    wanted = "ab" * _STEPS if word else "a"
+    if word in ("replay", "follow"):
+        with open(os.environ["HOLDFAST_SCHEDULE_TAKE"]) as file:
+            text = file.read().partition(":")[2].partition("#")[0]
+        wanted = "".join(letter * int(count or 1) for letter, count in re.findall(r"([a-z])(\d*)", text))
+    steps = ""
+    for letter in wanted:
+        if steps.count(letter) < _STEPS:
+            steps += letter
+        elif word == "replay":
+            raise AssertionError(f"{letter} cannot go on")
+    last = steps[-1]
+    for letter in (last, "b" if last == "a" else "a"):
+        steps += letter * (_STEPS - steps.count(letter))
+    if word:
+        runs = "".join(f"{letter}{len(list(run))}" for letter, run in itertools.groupby(steps))
+        with open(os.environ["HOLDFAST_SCHEDULE_RECORD"], "w") as file:
+            file.write(f"x1:{runs}#{zlib.crc32(steps.encode()):x}\0")
+    return steps
+
+
+def _races() -> bool:
+    steps = _steps_taken()
+    third_of_b = [place for place, letter in enumerate(steps) if letter == "b"][2]
+    return steps[:third_of_b].count("a") == 3
 
 
 class _Operation:
@@ -97,9 +147,21 @@ def _operate(scenario: dict[str, Any], rules: list[dict[str, Any]]) -> list[str]
     return operation.failures
 
 
+def _count_runs() -> int:
+    """The number of this run. No two runs count at once."""
+    path = Path(sys.argv[1] + ".runs")
+    number = int(path.read_text()) + 1 if path.exists() else 1
+    path.write_text(str(number))
+    return number
+
+
 def _run(scenario: dict[str, Any]) -> int:
     _emit("start", scenario=scenario["scenario"], variant="only")
     does = scenario.get("does", "passes")
+    if "passes_in" in scenario or "waits_from" in scenario:
+        number = _count_runs()
+        does = "passes" if number in scenario.get("passes_in", []) else does
+        does = "waits" if number >= scenario.get("waits_from", number + 1) else does
     if does == "waits":
         Path(os.environ["HOLDFAST_EVENTS"] + ".waiting").touch()
         while True:
@@ -109,11 +171,15 @@ def _run(scenario: dict[str, Any]) -> int:
     failures = _operate(scenario, rules) if "operation" in scenario else []
     if any(failure in scenario.get("breaks", []) for failure in failures):
         does = "finds"
-    if not failures:
-        _fire(rules, scenario.get("sites", []))
+    fired = set() if failures else _fire(rules, scenario.get("sites", []), scenario.get("ordinals", {}))
     _emit("oracle", name="ran")
     if does == "seed-decides":
         does = "finds" if int(os.environ["HOLDFAST_SEED"], 16) % 2 else "passes"
+    if does == "needs":
+        does = "finds" if fired >= set(scenario["needs"]) else "passes"
+    if does == "races":
+        is_free = not os.environ.get("HOLDFAST_SCHEDULE")
+        does = "finds" if _races() or (is_free and scenario.get("always")) else "passes"
     if does == "finds":
         _emit("finding", kind=scenario.get("kind", "contract"), message="it broke", place="lib/a.cc:1")
     if does == "skips":

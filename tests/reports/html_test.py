@@ -104,6 +104,7 @@ class ContentTest(unittest.TestCase):
             "#0 Release() lib/attachments/bundle.cc:40",
             *REPRODUCE,
             "0x00000000deadbeef",
+            "1 of 5 rules, 3 of 214 switches of threads, in 41 runs; the time was up",
             "there is one GPU, and two are needed",
             "lost-wakeup",
         ):

@@ -66,6 +66,7 @@ def sample_record() -> record.Record:
         output_tail="first line\n\ttabbed \x07 line",
         artifacts="A2.exec-outlives-node_thread_0",
         timeline=record.Timeline(_MOMENTS, left_out=7),
+        minimised=record.Minimised(5, 1, 214, 3, 41, complete=False, note="the time was up"),
     )
     again = _case("A2.exec-outlives-node", "thread", "passed", run=1)
     return record.Record(

@@ -118,6 +118,19 @@ class ReplayTest(ScheduleTest):
         self.assertEqual([{"event": "out-of-order", "step": 1, "reason": "thread c cannot go on"}], again.events)
         self.assertIn("the order of threads cannot be kept at step 1: thread c cannot go on", again.err)
 
+    def test_a_schedule_that_is_followed_goes_on_with_what_can_be_taken_of_it(self) -> None:
+        found = self.find("random", "two-locks")
+        followed = self.run_subject(found.schedule, "two-locks", HOLDFAST_SCHEDULE="follow")
+        self.assertEqual((1, found.schedule, found.events), (followed.code, followed.schedule, followed.events))
+        # Thread c is not there yet, and b never takes as many steps.
+        followed = self.run_subject("x1:c9a5b999ca2#0", "two-locks", HOLDFAST_SCHEDULE="follow")
+        self.assertEqual((0, []), (followed.code, followed.events), followed)
+        self.assertRegex(followed.schedule, "^x1:a[0-9]*b[0-9]+c")
+
+    def test_behind_the_end_of_a_schedule_as_few_switches_as_can_be(self) -> None:
+        followed = self.run_subject("x1:a#0", "two-locks", HOLDFAST_SCHEDULE="follow")
+        self.assertRegex(followed.schedule, "^x1:a[0-9]+b[0-9]+(a[0-9]+)?c[0-9]+a[0-9]*#")
+
     def test_a_changed_program_leaves_another_schedule(self) -> None:
         # What the harness compares: the same steps at other points have another hash.
         found = self.find("random", "lost-update")
@@ -138,7 +151,7 @@ class ProgramTest(ScheduleTest):
 
     def test_what_makes_no_sense_is_refused(self) -> None:
         for variables, word in (
-            ({"HOLDFAST_SCHEDULE": "best"}, "it is no strategy, and not replay"),
+            ({"HOLDFAST_SCHEDULE": "best"}, "it is no strategy, and neither replay nor follow"),
             ({"HOLDFAST_SCHEDULE_RECORD": ""}, "HOLDFAST_SCHEDULE_RECORD: it is not set"),
             ({"HOLDFAST_SEED": ""}, "HOLDFAST_SEED: it is not set"),
         ):
