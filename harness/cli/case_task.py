@@ -124,7 +124,7 @@ class CaseTask:
             return None
         setting = self._setting
         environment = child_environment(
-            setting.environment, self.case, setting.shim, setting.driver, self._folder, self._plan.of_user > 0
+            setting.environment, self.case, setting.shim, setting.driver, self._folder, self._plan.of_user
         )
         try:
             if setting.order:
