@@ -88,7 +88,7 @@ class Context:
         self.find("contract", f"an exception left the scenario: {error!r}")
 
     def is_disturbed(self) -> bool:
-        """Whether a rule of the user's has fired, which the scenario knows nothing of, here or in a program of its own."""
+        """Whether a rule of the user's, which the scenario does not know of, has fired, here or in a program it ran."""
         given = int(os.environ.get("HOLDFAST_USER_FAULTS", "0"))
         events, _ = read_events()
         return any(event["event"] == "fault" and int(str(event["rule"])) < given for event in events)
