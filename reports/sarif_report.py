@@ -162,7 +162,7 @@ def _result(one: DistinctFinding, place: Place, rules: dict[str, int]) -> dict[s
         "ruleId": word,
         "ruleIndex": rules[word],
         "level": "error",
-        "message": {"text": _message("\n".join(lines), 2 * MOST_MESSAGE)},
+        "message": {"text": _message("\n".join(lines), 3 * MOST_MESSAGE)},
         "locations": [_location(place, case)],
         "partialFingerprints": {"primaryLocationLineHash": f"{one.fingerprint}:1"},
         "occurrenceCount": one.cases,
