@@ -110,9 +110,12 @@ class CaseTask:
         return self._setting.reproducer.commands(self.case, self._schedule)
 
     def _replay(self, verdict: Verdict) -> str:
-        """The replay string. For a case that passed it is enough that strategy and seed draw the schedule again."""
-        schedule = "" if verdict in _AS_MEANT else self._schedule
-        return self._setting.reproducer.replay_string(self.case, schedule)
+        """The replay string. For a case that passed it is enough that strategy and seed draw the schedule again; a case
+        that left the schedule that it had to take is to take that one again.
+        """
+        order = self._setting.order
+        is_enough = verdict in _AS_MEANT or (order is not None and order.replayed)
+        return self._setting.reproducer.replay_string(self.case, "" if is_enough else self._schedule)
 
     def _start_child(self) -> Child | None:
         try:

@@ -172,6 +172,9 @@ class ThreadOrderTest(EndToEndTest):
         code, report = self.run_report("--filter=A4.reused-node-handle/thread", f"--schedule=replay:{schedule}")
         self.assertEqual(3, code)
         self.assertRegex(report["cases"][0]["reason"], "diverged at step [0-9]+:")
+        code, out, _ = self.holdfast("replay", report["cases"][0]["replay"])
+        self.assertEqual(3, code)
+        self.assertIn(report["cases"][0]["reason"], out)
 
     def test_the_command_of_a_finding_takes_its_schedule_again(self) -> None:
         words = ("--bug=rollback-forgotten", "--filter=A1*/inline", "--seed=3", "--schedule=random")

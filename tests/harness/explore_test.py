@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 import tempfile
 import unittest
@@ -61,6 +62,15 @@ class ExploreTest(unittest.TestCase):
         expected = {"--search=pct", "--model=sc", "--seed=3", "--milliseconds=9000"}
         self.assertLessEqual(expected, set(self.given("crashes")))
         self.assertIn("  holdfast explore crashes --search=pct --seed=0x0000000000000003 ", answer.out)
+
+    def test_a_long_schedule_is_packed_into_a_short_line(self) -> None:
+        answer = self.explore("winds")
+        (line,) = [line.strip() for line in answer.out.splitlines() if line.startswith("  holdfast replay ")]
+        self.assertLess(len(line), 250)
+        (self.root / "winds").unlink()
+        again = self.tree.holdfast(*shlex.split(line)[1:], SCRIPTED_EXPLORER=str(self.root))
+        self.assertIn(line, again.out)
+        self.assertIn(f"--replay=x1:{'ab' * 300}#0000000a", self.given("winds"))
 
     def test_a_finding_is_an_annotation_when_asked(self) -> None:
         answer = self.explore("strands", "--annotations=github")
