@@ -148,7 +148,7 @@ OPTIONS = (
     ),
     Option(
         "--bug",
-        ("run", "sweep", "fuzz"),
+        ("run", "sweep", "fuzz", "replay"),
         "NAME",
         values.parse_text,
         "take the library with this seeded bug in it, and of the scenarios those that claim it, to see the finding",

@@ -397,6 +397,8 @@ class FuzzTest(unittest.TestCase):
         command = shlex.split(report["cases"][-1]["findings"][0]["reproduce"][0])
         again, replayed = self.holdfast("crash", *command[1:])
         self.assertEqual((1, "forgets-all_fuzz_runner"), (again.code, replayed["subject"]["program"]))
+        file = str(self.root / self.shrunk(report)["file"])
+        self.assertEqual(1, self.holdfast("crash", "replay", file, "--bug=forgets-all")[0].code)
 
 
 if __name__ == "__main__":
