@@ -19,7 +19,7 @@ class Kind:
 
 
 _REPLAY = "The commands under the finding take it again, fault for fault."
-_ORDER = "The order of steps that leads to it is in the finding; --replay takes it again."
+_ORDER = "The order of steps that leads to it is in the finding; its commands take it again."
 
 KINDS = {
     # The shim's ledger.

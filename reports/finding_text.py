@@ -10,8 +10,8 @@ MOST_FINDINGS = 20
 _MOST_FRAMES = 100
 _MOST_FRAME = 500
 
-# A command that is cut off is of no use, so this is far above what any has.
-_MOST_COMMAND = 20_000
+# A command that is cut off is of no use, nor is a replay string, so this is above what any has.
+MOST_COMMAND = 20_000
 
 
 def finding_lines(finding: Finding) -> list[str]:
@@ -20,7 +20,7 @@ def finding_lines(finding: Finding) -> list[str]:
     if finding.place:
         lines.append(f"at {shortened(finding.place, MOST_MESSAGE)}")
     lines += [f"    {frame}" for frame in stack_lines(finding)]
-    lines += [f"reproduce: {shortened(command, _MOST_COMMAND)}" for command in finding.reproduce]
+    lines += [f"reproduce: {shortened(command, MOST_COMMAND)}" for command in finding.reproduce]
     return lines
 
 

@@ -157,7 +157,12 @@ def _facts(case: Case, group: DistinctFinding, room: Budget) -> str:
         "Unsupported calls": ", ".join(case.unsupported[:20]),
         "Fingerprint": group.fingerprint,
     }
-    cells = (f"<dt>{name}</dt><dd><code>{room.html(text, 600)}</code></dd>" for name, text in facts.items() if text)
+    most = {"Replay string": _MOST_COMMAND}  # a part of it is of no use
+    cells = (
+        f"<dt>{name}</dt><dd><code>{room.html(text, most.get(name, 600))}</code></dd>"
+        for name, text in facts.items()
+        if text
+    )
     return f'<h4>Facts</h4><dl class="facts">{"".join(cells)}</dl>'
 
 

@@ -352,7 +352,7 @@ def _sequence(shrunk: Shrunk, room: Budget) -> str:
     if not shrunk.sequence:
         return ""
     lines = room.html("\n".join(shrunk.sequence[:200]), 8_000)
-    return f"<details><summary>its lines, for a file for --replay</summary><pre>{lines}</pre></details>"
+    return f"<details><summary>its lines, for a file for holdfast replay</summary><pre>{lines}</pre></details>"
 
 
 def fuzz_html(fuzz: Fuzz) -> str:

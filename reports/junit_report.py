@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from reports.finding_text import MOST_FINDINGS, MOST_MESSAGE, finding_lines, name_of
+from reports.finding_text import MOST_COMMAND, MOST_FINDINGS, MOST_MESSAGE, finding_lines, name_of
 from reports.plain_text import plain, shortened, tail
 from reports.record import Case, Detection, Record
 
@@ -80,7 +80,7 @@ class _Test:
         if self.properties and in_full:
             yield "      <properties>"
             for key, value in self.properties.items():
-                yield f'        <property name="{key}" value="{_attribute(value, MOST_MESSAGE)}"/>'
+                yield f'        <property name="{key}" value="{_attribute(value, MOST_COMMAND)}"/>'
             yield "      </properties>"
         message = _attribute(self.message, MOST_MESSAGE if in_full else _MOST_NAME)
         if self.outcome == "skipped":
@@ -154,7 +154,7 @@ def _test_of_case(case: Case) -> _Test:
         first = case.findings[0]
         test.type = first.kind
         test.message = f"{first.kind}: {shortened(first.message, _MOST_NAME)}{more}"
-    test.body = [f"{key}: {shortened(value, MOST_MESSAGE)}" for key, value in test.properties.items()]
+    test.body = [f"{key}: {shortened(value, MOST_COMMAND)}" for key, value in test.properties.items()]
     test.body += [shortened(case.reason, MOST_MESSAGE)] if case.reason else []
     for finding in case.findings[:MOST_FINDINGS]:
         test.body += ["", *finding_lines(finding)]

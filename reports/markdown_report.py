@@ -19,7 +19,7 @@ MOST_BYTES = 900 * 1024
 
 _ROOM_AT_THE_END = 1024
 _MOST_TITLE = 300
-_MOST_BLOCK = 20_000
+_MOST_BLOCK = 110_000  # of a finding: message, stack, commands and replay string are each bounded
 _MOST_LISTED = 200
 
 

@@ -182,7 +182,7 @@ class Shrunk:
     complete: bool
     note: str
     file: str
-    sequence: tuple[str, ...] = ()  # its lines: a file of them is what --replay takes
+    sequence: tuple[str, ...] = ()  # its lines: a file of them is what `holdfast replay` takes
 
 
 @dataclasses.dataclass(frozen=True)

@@ -32,6 +32,7 @@ _MOST_BYTES_IN_FULL = 50_000_000  # from here on results have no stack and no fl
 _MOST_FRAMES = 50
 _MOST_MOMENTS = 200
 _MOST_NAME = 500
+_MOST_COMMAND = 3_000  # a part of one is of no use, and other reports have it
 _MOST_NOTIFICATIONS = 100
 _WORKED = (0, 1, 5)  # exit codes of a run that did what it was asked
 
@@ -156,12 +157,12 @@ def _result(one: DistinctFinding, place: Place, rules: dict[str, int]) -> dict[s
     word = _word(finding.kind)
     text = finding.message if finding.message.strip() else kind_of(finding.kind).title
     lines = [shortened(text, MOST_MESSAGE), f"in {case.scenario} {name_of(case)}"[:_MOST_NAME]]
-    lines += [f"reproduce: {command}" for command in finding.reproduce]
+    lines += [f"reproduce: {command}" for command in finding.reproduce if len(command) <= _MOST_COMMAND]
     return {
         "ruleId": word,
         "ruleIndex": rules[word],
         "level": "error",
-        "message": {"text": _message("\n".join(lines), 2 * MOST_MESSAGE)},
+        "message": {"text": _message("\n".join(lines), 3 * MOST_MESSAGE)},
         "locations": [_location(place, case)],
         "partialFingerprints": {"primaryLocationLineHash": f"{one.fingerprint}:1"},
         "occurrenceCount": one.cases,

@@ -10,12 +10,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 
-from reports.finding_text import MOST_FINDINGS, MOST_MESSAGE, name_of, stack_lines
+from reports.finding_text import MOST_COMMAND, MOST_FINDINGS, MOST_MESSAGE, name_of, stack_lines
 from reports.plain_text import one_line, plain, shortened, tail
 from reports.record import Case, Detection, Finding, Record
 
 _MOST_NAME = 500
-_MOST_COMMAND = 20_000
 _MOST_OUTPUT = 20_000
 
 
@@ -51,7 +50,7 @@ def _case_lines(number: int, case: Case) -> Iterator[str]:
     if case.reason:
         yield from _scalar("  ", "reason", shortened(case.reason, MOST_MESSAGE))
     yield from _scalar("  ", "seed", case.seed)
-    yield from _scalar("  ", "replay", shortened(case.replay, _MOST_COMMAND))
+    yield from _scalar("  ", "replay", shortened(case.replay, MOST_COMMAND))
     if case.findings:
         yield "  findings:"
         for finding in case.findings[:MOST_FINDINGS]:
@@ -69,7 +68,7 @@ def _finding_lines(finding: Finding) -> Iterator[str]:
     if finding.place:
         yield from _scalar("      ", "at", shortened(finding.place, MOST_MESSAGE))
     yield from _list("      ", "stack", stack_lines(finding))
-    yield from _list("      ", "reproduce", [shortened(command, _MOST_COMMAND) for command in finding.reproduce])
+    yield from _list("      ", "reproduce", [shortened(command, MOST_COMMAND) for command in finding.reproduce])
 
 
 def _detection_lines(number: int, cell: Detection) -> Iterator[str]:

@@ -47,6 +47,10 @@ class BazelEnvironment:
             with _writing("TEST_PREMATURE_EXIT_FILE", self.premature_exit_file):
                 self.premature_exit_file.unlink(missing_ok=True)
 
+    def for_one_case(self) -> BazelEnvironment:
+        """For a case that is named already, with the seed that it had: there is nothing to divide, and to mix in."""
+        return dataclasses.replace(self, shard_index=0, shard_count=1, random_seed=None)
+
     def report_infrastructure_failure(self, component: str, description: str) -> None:
         """Raises HarnessError, with `description` in it, if the file cannot be written."""
         if self.infrastructure_failure_file:

@@ -25,6 +25,9 @@ from reports import record
 
 _TAIL_LINES = 60
 
+# Among the artifacts: what the case met, its scenario's own rules included.
+_MERGED_PLAN_FILE = "merged_plan.json"
+
 # Verdicts of cases that nobody has to look into.
 _AS_MEANT = (Verdict.PASSED, Verdict.SKIPPED)
 
@@ -106,6 +109,14 @@ class CaseTask:
         """The commands that take the case again."""
         return self._setting.reproducer.commands(self.case, self._schedule)
 
+    def _replay(self, verdict: Verdict) -> str:
+        """The replay string. For a case that passed it is enough that strategy and seed draw the schedule again; a case
+        that left the schedule that it had to take is to take that one again.
+        """
+        order = self._setting.order
+        is_enough = verdict in _AS_MEANT or (order is not None and order.replayed)
+        return self._setting.reproducer.replay_string(self.case, "" if is_enough else self._schedule)
+
     def _start_child(self) -> Child | None:
         try:
             (self._folder / WORK_FOLDER).mkdir(parents=True)
@@ -116,7 +127,7 @@ class CaseTask:
             return None
         setting = self._setting
         environment = child_environment(
-            setting.environment, self.case, setting.shim, setting.driver, self._folder, self._plan.of_user > 0
+            setting.environment, self.case, setting.shim, setting.driver, self._folder, self._plan.of_user
         )
         try:
             if setting.order:
@@ -141,15 +152,15 @@ class CaseTask:
         self.result = dataclasses.replace(self._empty_record(verdict), reason=reason)
 
     def _empty_record(self, verdict: Verdict) -> record.Case:
-        case, digest = self.case, self._plan.digest
+        case = self.case
         return record.Case(
             scenario=case.scenario.name,
             variant=case.variant.name,
             run=case.run,
             seed=format_seed(case.seed),
             verdict=verdict.value,
-            plan_digest=digest,
-            replay=self._setting.reproducer.replay_string(case, self._setting.driver.kind, digest),
+            plan_digest=self._plan.digest,
+            replay=self._replay(verdict),
             file=case.scenario.file,
             line=case.scenario.line,
             interpreter=case.variant.interpreter,
@@ -208,7 +219,8 @@ class CaseTask:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "output.txt").write_text(ending.output + ending.sanitizer_logs)
         (folder / EVENTS_FILE).write_bytes(ending.events)
-        (folder / PLAN_FILE).write_text(self._plan.text(self.case.seed))
+        (folder / PLAN_FILE).write_text(self._plan.text_of_given(self._setting.reproducer.seed))
+        (folder / _MERGED_PLAN_FILE).write_text(self._plan.text(self.case.seed))
         return name
 
 

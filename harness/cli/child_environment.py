@@ -38,11 +38,12 @@ def loader_environment(inherited: Mapping[str, str], shim: Path) -> dict[str, st
 
 
 def child_environment(
-    inherited: Mapping[str, str], case: Case, shim: Path, driver: Driver, folder: Path, user_faults: bool
+    inherited: Mapping[str, str], case: Case, shim: Path, driver: Driver, folder: Path, user_faults: int
 ) -> dict[str, str]:
     """The environment of one case, whose scratch folder is `folder`.
 
-    With `user_faults`, the plan has rules that the scenario does not know of: an exception then proves nothing.
+    The first `user_faults` rules of the plan are none that the scenario knows of: once one has fired, an exception
+    proves nothing.
     """
     environment = loader_environment(inherited, shim)
     environment.update(environment_options(str(folder / SANITIZER_LOG), inherited))
@@ -58,5 +59,5 @@ def child_environment(
         }
     )
     if user_faults:
-        environment["HOLDFAST_USER_FAULTS"] = "1"
+        environment["HOLDFAST_USER_FAULTS"] = str(user_faults)
     return environment

@@ -16,6 +16,7 @@ from harness.cli import (
     help_command,
     list_command,
     options,
+    replay_command,
     report_command,
     run_command,
     selftest,
@@ -96,6 +97,9 @@ def _dispatch(
 def _run_command(
     invocation: Invocation, environment: Mapping[str, str], bazel: BazelEnvironment, console: Console
 ) -> int:
+    if invocation.command == "replay":
+        again = replay_command.resolve(invocation, environment, console.err)
+        return _run_command(again, environment, bazel.for_one_case(), console)
     if invocation.command == "list":
         return list_command.run(invocation, environment, console.out)
     if invocation.command == "help":

@@ -41,9 +41,9 @@ def words_for(command: Command) -> list[str]:
 
 
 def takes_files(command: Command) -> bool:
-    """Whether reports may stand behind a command, or behind its verb."""
+    """Whether reports or other files may stand behind a command, or behind its verb."""
     forms = [command.positional, *(verb.positional for verb in command.verbs)]
-    return any(re.search(r"\b(REPORT|OLD)\b", form) for form in forms)
+    return any(re.search(r"\b(REPORT|OLD|FILE)\b", form) for form in forms)
 
 
 def choices(option: Option) -> list[str]:

@@ -20,8 +20,9 @@ from harness.cli import layout
 from harness.cli.bazel_environment import BazelEnvironment
 from harness.cli.options import Invocation
 from harness.cli.problems import HarnessError, NothingSelected, UsageError, nearest
+from harness.cli.replay_string import OPTIONS, Replay, encode
 from harness.cli.report_files import ReportFiles
-from harness.cli.reproduce import command_pair
+from harness.cli.reproduce import MOST_OF_A_SCHEDULE, command_pair, replay_pair
 from harness.cli.seed import format_seed
 from harness.cli.session import Console, build_id, utc_now
 from harness.cli.table import Paint, closing_lines, columns
@@ -237,26 +238,45 @@ def _certificate(outcome: Outcome, invocation: Invocation) -> str:
     return f"{state}{within}: {told['executions']} distinct executions{blocked}{bound}"
 
 
-def _replay_commands(outcome: Outcome, invocation: Invocation) -> tuple[str, ...]:
+def _replay_options(outcome: Outcome, invocation: Invocation) -> tuple[str, ...]:
+    """The options that take an outcome again: the execution that failed, else the search."""
+    failure = outcome.told.get("failure")
+    names = ("--memory-model", "--max-steps", "--spurious-failures") if failure else OPTIONS["explore"]
+    given = [name for name in names if invocation.was_given(name)]
     options = [
-        f"{name}={invocation[name]}"
-        for name in ("--memory-model", "--max-steps", "--spurious-failures")
-        if invocation.was_given(name)
+        f"{name}={format_duration(invocation[name]) if name == '--max-total-time' else invocation[name]}"
+        for name in given
     ]
-    words = ["explore", outcome.program.name, *options, f"--replay={outcome.told['failure']['schedule']}"]
-    return command_pair(words)
+    return (*options, f"--replay={failure['schedule']}") if failure else tuple(options)
+
+
+def _replay_string(outcome: Outcome, invocation: Invocation) -> str:
+    """What takes an outcome again on any machine."""
+    options = _replay_options(outcome, invocation)
+    fields = ("explore", outcome.program.name, invocation["--search"], "none", _seed(invocation))
+    return encode(Replay(*fields, options=options))
+
+
+def _replay_commands(outcome: Outcome, invocation: Invocation) -> tuple[str, ...]:
+    options = _replay_options(outcome, invocation)
+    string = _replay_string(outcome, invocation)
+    failure = outcome.told.get("failure")
+    if failure and len(failure["schedule"]) > MOST_OF_A_SCHEDULE and string:
+        return replay_pair(string)
+    search = () if failure else (f"--search={invocation['--search']}", f"--seed={format_seed(_seed(invocation))}")
+    return command_pair(["explore", outcome.program.name, *search, *options])
 
 
 def _case(outcome: Outcome, invocation: Invocation) -> record.Case:
     failure = outcome.told.get("failure")
+    commands = _replay_commands(outcome, invocation)
     findings: tuple[record.Finding, ...] = ()
     if outcome.verdict is Verdict.FAILED and failure and not outcome.reason:
         table = tuple(outcome.told["table"].splitlines())
-        commands = _replay_commands(outcome, invocation)
         findings = (record.Finding(failure["verdict"], failure["text"], stack=table, reproduce=commands),)
     elif outcome.verdict is Verdict.FAILED:
         kind, _, message = outcome.reason.partition(": ")
-        findings = (record.Finding(kind, message),)
+        findings = (record.Finding(kind, message, reproduce=commands),)
     counters = {
         name: outcome.told[name] for name in ("executions", "blocked", "inconsistent", "faulty") if outcome.told
     }
@@ -267,7 +287,8 @@ def _case(outcome: Outcome, invocation: Invocation) -> record.Case:
         seed=format_seed(_seed(invocation)),
         verdict=outcome.verdict.value,
         plan_digest="",
-        replay=failure["schedule"] if failure else "",
+        replay=_replay_string(outcome, invocation),
+        schedule=failure["schedule"] if failure else "",
         reason="" if findings else outcome.reason,
         findings=findings,
         counters=counters,
@@ -295,6 +316,8 @@ def _report_lines(outcomes: Sequence[Outcome], final: record.Record, invocation:
         shows = failure and (outcome.verdict is not Verdict.PASSED or len(outcomes) == 1)
         if outcome.reason:
             lines += ["", f"{paint.verdict(outcome.verdict.value, outcome.program.name)}: {outcome.reason}"]
+        if outcome.reason and outcome.verdict is Verdict.FAILED and not shows:
+            lines += [f"  {command}" for command in _replay_commands(outcome, invocation)]
         if shows:
             head = f"{failure['verdict']} in {outcome.program.name}"
             shape = f"{failure['switches']} switches of threads, {failure['faults']} faults"

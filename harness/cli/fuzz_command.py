@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from harness.cli import layout
-from harness.cli.fuzz_sequence import parse_sequence
+from harness.cli.case_task import Setting
+from harness.cli.fuzz_sequence import FuzzSequence, parse_sequence
 from harness.cli.fuzz_task import FuzzTask, fingerprint
 from harness.cli.fuzzer import SHRINK_SECONDS, Fuzzer, Reduction
 from harness.cli.interrupt import Interrupt
@@ -40,31 +41,44 @@ def run(session: Session) -> int:
     ):
         setting = make_setting(session, Path(scratch))
         fuzzer = Fuzzer(session.runner, setting, session.seed, width_of(session), interrupt)
+        files |= _brought(session, Path(scratch))
         reports = ReportFiles(report_targets(session))
         reports.write(session.base_record(), final=False)
         if files:
-            ended = fuzzer.replay(files, session.invocation["--runs"], lambda file: _replay_commands(session, file))
+            ended = fuzzer.replay(files, session.invocation["--runs"])
             return _conclude(session, ended, [], interrupt, reports, drew=False)
         ended = _draw(session, fuzzer)
-        return _conclude(session, ended, _reduce(session, fuzzer, ended), interrupt, reports, drew=True)
+        return _conclude(session, ended, _reduce(session, fuzzer, setting, ended), interrupt, reports, drew=True)
 
 
-def _files(session: Session) -> list[Path]:
+def _files(session: Session) -> dict[Path, FuzzSequence]:
     """The sequences to take again; none if some are to be drawn."""
     if session.invocation["--corpus"]:
         corpus = session.layout.files(layout.FUZZ_CORPUS, "*.fuzz")
         if not corpus:
             raise NothingSelected(f"there is no sequence in {layout.FUZZ_CORPUS}")
-        return corpus
-    files = [Path(name) for name in session.invocation["--replay"]]
-    for file in files:
-        try:
-            parse_sequence(file.read_text(errors="replace"))
-        except OSError as problem:
-            raise UsageError(f"--replay={file}: {problem.strerror}") from None
-        except ValueError as problem:
-            raise UsageError(f"--replay={file}: {problem}") from None
-    return files
+        return {file: _read(file, str(file)) for file in corpus}
+    return {Path(name): _read(Path(name), f"--replay={name}") for name in session.invocation["--replay"]}
+
+
+def _read(file: Path, called: str) -> FuzzSequence:
+    """The sequence in a file. Raises UsageError."""
+    try:
+        return parse_sequence(file.read_text(errors="replace"))
+    except OSError as problem:
+        raise UsageError(f"{called}: {problem.strerror}") from None
+    except ValueError as problem:
+        raise UsageError(f"{called}: {problem}") from None
+
+
+def _brought(session: Session, scratch: Path) -> dict[Path, FuzzSequence]:
+    """The sequence of a replay string, in a file of its own for the child; none without one."""
+    replay = session.invocation.replay
+    if replay is None:
+        return {}
+    file = scratch / f"{replay.variant}.fuzz"
+    file.write_text(replay.sequence)
+    return {file: parse_sequence(replay.sequence)}
 
 
 def _seconds(session: Session) -> float:
@@ -91,8 +105,8 @@ def _draw(session: Session, fuzzer: Fuzzer) -> list[FuzzTask]:
     return ended
 
 
-def _reduce(session: Session, fuzzer: Fuzzer, ended: Sequence[FuzzTask]) -> list[Reduction]:
-    """Shrinks one finding of each kind, and puts the commands that take it again in place of longer ones."""
+def _reduce(session: Session, fuzzer: Fuzzer, setting: Setting, ended: Sequence[FuzzTask]) -> list[Reduction]:
+    """Shrinks one finding of each kind, and puts what takes it again in the place of what is longer."""
     kinds: dict[str, list[FuzzTask]] = {}
     for task in ended:
         if task.finding:
@@ -103,11 +117,13 @@ def _reduce(session: Session, fuzzer: Fuzzer, ended: Sequence[FuzzTask]) -> list
         if reduction is None:
             continue
         reductions.append(reduction)
-        commands = _replay_commands(session, Path(reduction.summary.file))
+        name, file = reduction.summary.fingerprint, Path(reduction.summary.file)
+        commands = setting.reproducer.sequence_commands(name, reduction.sequence, file)
+        string = setting.reproducer.sequence_string(name, reduction.sequence)
         for task in tasks:
             assert task.result is not None
             findings = tuple(dataclasses.replace(finding, reproduce=commands) for finding in task.result.findings)
-            task.result = dataclasses.replace(task.result, findings=findings)
+            task.result = dataclasses.replace(task.result, findings=findings, replay=string)
     return reductions
 
 
@@ -132,18 +148,11 @@ def _kept(session: Session, reduction: Reduction | None) -> Reduction | None:
     return dataclasses.replace(reduction, summary=dataclasses.replace(reduction.summary, file=str(path)))
 
 
-def _options(session: Session) -> list[str]:
-    bug = session.invocation["--bug"]
-    return [f"--driver={session.driver.option}", *([f"--bug={bug}"] if bug else [])]
-
-
-def _replay_commands(session: Session, file: Path) -> tuple[str, ...]:
-    return command_pair(["fuzz", *_options(session), f"--replay={file}"])
-
-
 def _fuzz_commands(session: Session) -> tuple[str, ...]:
     """The commands that draw the same sequences again."""
-    words = ["fuzz", *_options(session), f"--seed={format_seed(session.seed)}", f"--jobs={width_of(session)}"]
+    bug = session.invocation["--bug"]
+    words = ["fuzz", f"--driver={session.driver.option}", *([f"--bug={bug}"] if bug else [])]
+    words += [f"--seed={format_seed(session.seed)}", f"--jobs={width_of(session)}"]
     words.append(f"--max-total-time={format_duration(_seconds(session))}")
     runs = session.invocation["--runs"]
     return command_pair([*words, *([f"--runs={runs}"] * (runs > 1))])

@@ -13,6 +13,7 @@ from harness.cli.cases import Case
 from harness.cli.catalogue import Scenario, Variant
 from harness.cli.child import Child, Ending
 from harness.cli.classify import Judgement, judge
+from harness.cli.fuzz_sequence import parse_sequence
 from harness.cli.verdict import Verdict
 from reports.record import Finding
 
@@ -54,14 +55,20 @@ class Repeats:
 
 class FuzzTask(CaseTask):
     """The time limit counts from the last sign of life, since a child runs for as long as it is told to: each sequence
-    that it begins is one. `sequence` is the text of that which it was in when it ended.
+    that it begins is one. `sequence` is the text of that which it takes again, or was in when it ended.
     """
 
     def __init__(
-        self, case: Case, setting: Setting, number: int, arguments: Sequence[str], reproduction: tuple[str, ...] = ()
+        self,
+        case: Case,
+        setting: Setting,
+        number: int,
+        arguments: Sequence[str],
+        reproduction: tuple[str, ...] = (),
+        sequence: str = "",
     ) -> None:
         super().__init__(case, setting, number)
-        self.sequence = ""
+        self.sequence = sequence
         self.core_seconds = 0.0
         self.repeats: Repeats | None = None  # once somebody has counted
         self._arguments = arguments
@@ -86,7 +93,7 @@ class FuzzTask(CaseTask):
             self._child.sign_of_life()
 
     def finish(self, child: Child) -> None:
-        self.sequence = self._read_sequence().decode(errors="replace")
+        self.sequence = self._read_sequence().decode(errors="replace") or self.sequence
         ending = child.ending()
         self.core_seconds = max(ending.processor_seconds, ending.seconds)
         super().finish(child)
@@ -96,6 +103,16 @@ class FuzzTask(CaseTask):
 
     def _reproduction(self) -> tuple[str, ...]:
         return self._commands
+
+    def _replay(self, verdict: Verdict) -> str:
+        """That of the sequence in which it ended, if it did not end as it was meant to."""
+        if verdict is Verdict.PASSED:
+            return ""
+        try:
+            sequence = parse_sequence(self.sequence)
+        except ValueError:
+            return ""
+        return self._setting.reproducer.sequence_string(self.case.variant.name, sequence)
 
     def _judge(self, ending: Ending) -> Judgement:
         return judge(ending, self._setting.limits(self.case), self._plan, needs_oracle=False)

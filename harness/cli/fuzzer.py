@@ -6,7 +6,7 @@ import dataclasses
 import itertools
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from harness.cli.case_task import Setting
@@ -110,18 +110,20 @@ class Fuzzer:
         ended = [replay for replay in replays if replay.result]
         return Repeats(sum(_has(replay, wanted) for replay in ended), len(ended))
 
-    def replay(self, files: Sequence[Path], runs: int, reproduce: Callable[[Path], tuple[str, ...]]) -> list[FuzzTask]:
+    def replay(self, files: Mapping[Path, FuzzSequence], runs: int) -> list[FuzzTask]:
         """Takes each file's sequence again, `runs` times. Returns the children that have ended."""
+        reproducer = self._setting.reproducer
         tasks = [
             FuzzTask(
                 fuzz_case(self._program, file.stem, run, mix(self._seed, "replay", file.stem, run)),
                 self._setting,
                 next(self._numbers),
                 [f"--replay={file.absolute()}"],
-                reproduce(file),
+                reproducer.sequence_commands(file.stem, sequence, file),
+                sequence.text(),
             )
             for run in range(runs)
-            for file in files
+            for file, sequence in files.items()
         ]
         Engine[FuzzTask](self._width, self._interrupt, Searching[FuzzTask]()).run(tasks)
         return [task for task in tasks if task.result]

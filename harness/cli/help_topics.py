@@ -62,7 +62,14 @@ _SEEDS = Topic(
         "Without --seed a fresh one is drawn and printed first. Under bazel test --runs_per_test the number of the run "
         "is mixed in.",
         "Each finding ends with two commands that take it again, fault for fault: one for this program and one for "
-        "Bazel. For an order of threads, --schedule=replay:STRING or explore --replay=SCHEDULE takes it again.",
+        "Bazel. They need no file, so they work wherever the same library is built. What would be in a file, or is too "
+        "long for a line, is then packed into a replay string; each case of a report has one. It is all that holdfast "
+        "replay needs, and one that was cut off is refused.",
+        "holdfast replay takes a file as well, where - is the standard input:",
+        ("report.json, report.jsonl", "its only case with a finding, or the one that --filter selects"),
+        ("NAME.fuzz", "the sequence that holdfast fuzz left of a finding"),
+        ("a text", "that begins with a replay string"),
+        "For an order of threads, run --schedule=replay:STRING or explore --replay=SCHEDULE takes it again, too.",
     ),
 )
 

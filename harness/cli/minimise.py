@@ -22,7 +22,7 @@ from harness.cli.engine import Engine, Searching
 from harness.cli.interrupt import Interrupt
 from harness.cli.problems import UsageError
 from harness.cli.progress import Progress
-from harness.cli.schedule import MOST_CHARACTERS, following, replaying, runs_of, switches_of, with_runs
+from harness.cli.schedule import following, replaying, runs_of, switches_of, with_runs
 from harness.cli.smaller_rules import Rule, one_line, select, simpler
 from harness.cli.timeline import TimelineShare
 from harness.cli.verdict import Verdict
@@ -262,6 +262,7 @@ class _Reduction:
             reproducer, plans = reproducer.with_faults(faults), plans.with_faults(faults)
         if order and variation.order:
             order = dataclasses.replace(order, value=variation.order)
+            reproducer = reproducer.with_schedule(order.value) if order.replayed else reproducer
         elif self._before.schedule:
             reproducer, order = reproducer.without_schedule(), None
         return dataclasses.replace(setting, reproducer=reproducer, plans=plans, order=order)
@@ -291,7 +292,7 @@ class _Reduction:
     def _conclude(self) -> record.Case:
         if self._result is self._before or not self._is_smaller():
             return self._as_it_was("; ".join(self._notes))
-        if len(self._result.schedule) > MOST_CHARACTERS:
+        if self._best.order and not self._minimiser.setting.reproducer.can_say(self._case, self._result.schedule):
             return self._as_it_was("; ".join([*self._notes, "its schedule stays too long for a command"]))
         shown = self._run_at_the_end()
         if shown is None:

@@ -12,11 +12,13 @@ from typing import Any
 
 from harness.cli import values
 from harness.cli.problems import UsageError, nearest
+from harness.cli.replay_string import Replay
 from harness.cli.seed import parse_seed
 
 Reader = Callable[[str], Any]
 
 RUNNING = ("run", "sweep", "fuzz", "selftest")
+REPORTING = (*RUNNING, "replay")
 CASES = ("run", "sweep", "selftest")
 SELECTING = ("run", "sweep", "list", "selftest")
 
@@ -93,6 +95,11 @@ COMMANDS = (
     ),
     Command("explore", "[PROGRAM-GLOB ...]", "interleavings of the lock-free code under the C++11 memory model"),
     Command("fuzz", "", "random sequences of operations with faults against the reference model, shrunk on failure"),
+    Command(
+        "replay",
+        "STRING | FILE",
+        "take one case again on any machine: its replay string, a report, or a fuzzer's sequence (help seeds)",
+    ),
     Command("selftest", "[BUG-GLOB ...]", "every seeded bug against the scenarios that claim it"),
     Command("gate", "REPORT ...", "whether reports meet a policy; several are the shards of one run"),
     Command(
@@ -122,6 +129,13 @@ OPTIONS = (
         "the driver below the shim; auto takes the real one if it has a device",
         default="auto",
     ),
+    Option(
+        "--driver",
+        ("replay",),
+        "auto|model|real|PATH",
+        values.parse_text,
+        "the driver below the shim, instead of one of the kind that it was found with",
+    ),
     Option("--plan", ("run",), "FILE", values.parse_text, "a fault plan, in force for every case"),
     Option("--fault", ("run",), "RULE", values.parse_text, "one rule of a plan in its one-line form", repeats=True),
     Option(
@@ -134,7 +148,7 @@ OPTIONS = (
     ),
     Option(
         "--bug",
-        ("run", "sweep", "fuzz"),
+        ("run", "sweep", "fuzz", "replay"),
         "NAME",
         values.parse_text,
         "take the library with this seeded bug in it, and of the scenarios those that claim it, to see the finding",
@@ -149,7 +163,7 @@ OPTIONS = (
     ),
     _flag(
         "--minimise",
-        ("run",),
+        ("run", "replay"),
         "make findings smaller: fewer and simpler rules of --fault and --plan, a schedule with fewer switches of "
         "threads; takes at most 60s, or what --max-total-time leaves",
     ),
@@ -237,6 +251,7 @@ OPTIONS = (
     ),
     Option("--timeout", CASES, "TIME", values.parse_duration, "time limit of a case (default: the scenario's own)"),
     Option("--timeout", ("fuzz",), "TIME", values.parse_duration, "time limit of one sequence (default: 20s)"),
+    Option("--timeout", ("replay",), "TIME", values.parse_duration, "time limit (default: as it was found with)"),
     Option(
         "--rss-limit-mb",
         RUNNING,
@@ -254,6 +269,13 @@ OPTIONS = (
         "POSITIVE[-NEGATIVE] globs of SCENARIO or SCENARIO/VARIANT, joined by ':'; ':-' is never part of a name",
         variable="TESTBRIDGE_TEST_ONLY",
     ),
+    Option(
+        "--filter",
+        ("replay",),
+        "FILTER",
+        values.parse_text,
+        "which case of a report to take again, as SCENARIO/VARIANT, where several have a finding",
+    ),
     _flag(
         "--fail-fast",
         ("run", "sweep"),
@@ -266,7 +288,7 @@ OPTIONS = (
     Option("--skip-exit-code", ("run",), "CODE", values.parse_exit_code, "the exit code when every case was skipped"),
     Option(
         "--artifact-dir",
-        RUNNING,
+        REPORTING,
         "DIR",
         values.parse_text,
         "keep the report and the output of each case that did not pass here",
@@ -274,7 +296,7 @@ OPTIONS = (
     ),
     Option(
         "--report",
-        (*RUNNING, "explore"),
+        (*REPORTING, "explore"),
         "FORMAT:PATH",
         values.parse_report,
         "write a report: " + ", ".join(values.REPORT_FORMATS) + f"; {_SPECIAL_TARGETS}",
@@ -315,12 +337,12 @@ OPTIONS = (
     ),
     Option(
         "--annotations",
-        (*RUNNING, "explore"),
+        (*REPORTING, "explore"),
         "|".join(values.ANNOTATED),
         values.parse_annotations,
         "print the first ten findings as workflow commands, which mark them at lines of a pull request",
     ),
-    _flag("--timelines", RUNNING, "keep the timeline of every case, not only of those that did not pass"),
+    _flag("--timelines", REPORTING, "keep the timeline of every case, not only of those that did not pass"),
     _flag("--list", ("run",), "print the names of the selected cases and run none"),
     _flag("--list", ("explore",), "print the names of the selected programs and explore none"),
     _flag("--coverage", ("list",), "each behaviour, and the scenarios and tests that cover it"),
@@ -328,14 +350,14 @@ OPTIONS = (
     _flag("--man", ("help",), "print the whole manual as a man page"),
     Option(
         "--color",
-        (*SELECTING, "explore", "fuzz", "gate", "report", "doctor"),
+        (*SELECTING, "explore", "fuzz", "replay", "gate", "report", "doctor"),
         "auto|yes|no",
         values.parse_color,
         "colour of the tables",
         default="auto",
     ),
-    _flag("--quiet", RUNNING, "no progress, and no table of the cases that passed"),
-    _flag("--verbose", RUNNING, "one line for each case that ends"),
+    _flag("--quiet", REPORTING, "no progress, and no table of the cases that passed"),
+    _flag("--verbose", REPORTING, "one line for each case that ends"),
 )
 
 # Options that cannot both be on one command line, and why.
@@ -352,13 +374,17 @@ CONTRADICTIONS = (
 
 @dataclasses.dataclass(frozen=True)
 class Invocation:
-    """A parsed command line: each option of the command has a value, and a source that says who gave it."""
+    """A parsed command line: each option of the command has a value, and a source that says who gave it. `words` are
+    the options as they were given, each as NAME=VALUE; `replay` is the replay string that stands behind all of it.
+    """
 
     command: str
     positionals: tuple[str, ...]
     values: Mapping[str, Any]
     sources: Mapping[str, str]
     verb: str = ""
+    words: tuple[str, ...] = ()
+    replay: Replay | None = None
 
     def __getitem__(self, option: str) -> Any:
         return self.values[option]
@@ -377,6 +403,7 @@ def parse(command: str, arguments: Sequence[str], environment: Mapping[str, str]
     table = {option.name: option for option in options_of(command)}
     given: dict[str, list[Any]] = {}
     positionals: list[str] = []
+    words: list[str] = []
     rest = list(arguments)
     while rest:
         word = rest.pop(0)
@@ -388,6 +415,7 @@ def parse(command: str, arguments: Sequence[str], environment: Mapping[str, str]
             continue
         option, text = _take(command, table, word, rest)
         given.setdefault(option.name, []).append(_read(option, text, option.name))
+        words.append(option.name if option.is_flag else f"{option.name}={text}")
     _refuse_contradictions(given)
     _refuse_reports_in_one_place(given.get("--report", []))
     if positionals and not _command(command).positional:
@@ -397,7 +425,8 @@ def parse(command: str, arguments: Sequence[str], environment: Mapping[str, str]
         if table[name].verbs and verb not in table[name].verbs:
             owners = ", ".join(f"{command} {owner}" for owner in table[name].verbs)
             raise UsageError(f"holdfast {command} {verb} has no option {name}; it belongs to {owners}")
-    return dataclasses.replace(_resolve(command, table, given, tuple(positionals), environment), verb=verb)
+    resolved = _resolve(command, table, given, tuple(positionals), environment)
+    return dataclasses.replace(resolved, verb=verb, words=tuple(words))
 
 
 def _take_verb(command: Command, positionals: list[str]) -> str:

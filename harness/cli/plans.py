@@ -12,6 +12,7 @@ import copy
 import dataclasses
 import json
 import os
+import re
 import stat
 import subprocess
 from collections.abc import Sequence
@@ -51,22 +52,63 @@ class Plan:
         """The plan as a file for one case, whose seed replaces the plan's own."""
         return _compact({**self.document, "seed": format_seed(seed)}) + "\n"
 
+    def text_of_given(self, seed: int) -> str:
+        """What the user or a sweep gave of it, as a file for --plan: the scenario brings its own rules again."""
+        rules = self.document["rules"][: self.of_user + self.of_sweep]
+        return _compact({**self.document, "rules": rules, "seed": format_seed(seed)}) + "\n"
+
+
+@dataclasses.dataclass(frozen=True)
+class _Text:
+    """A plan that is in no file. `names` are those of its rules where the user knows no numbers of them; otherwise it
+    is the plan of a replay string.
+    """
+
+    document: str
+    names: tuple[str, ...] = ()
+
+    def explained(self, message: str) -> str:
+        """What the tool said about it, in words that the user knows."""
+        if not self.names:
+            return message.replace(_STANDARD_INPUT, "the plan of the replay string")
+
+        def name(place: re.Match[str]) -> str:
+            inside = f" ({place[2]})" if place[2] else ""
+            return f"{self.names[int(place[1])]}{inside}" if int(place[1]) < len(self.names) else place[0]
+
+        said = message.removeprefix(f"{_STANDARD_INPUT}: ")
+        return re.sub(r"(?:the earlier rule at )?/rules/(\d+)(/[\w/]+)?", name, said)
+
+
+def _names(whose: str, rules: Sequence[str]) -> tuple[str, ...]:
+    return tuple(f"the {whose} rule {rule}" for rule in rules)
+
 
 class PlanBuilder:
     """Makes the plan of each case."""
 
-    def __init__(self, tool: Path, plan_file: str | None, faults: Sequence[str]) -> None:
-        """REQUIRES: `tool` is holdfast_plan. Raises UsageError if the user's plan or a rule does not load."""
+    def __init__(
+        self, tool: Path, plan_file: str | None, faults: Sequence[str], brought: Sequence[dict[str, Any]] = ()
+    ) -> None:
+        """`brought` are the rules of a replay string, which stand in the place of a plan file.
+
+        REQUIRES: `tool` is holdfast_plan. Raises UsageError if the user's plan or a rule does not load.
+        """
         self._tool = tool
         self._merged: dict[tuple[str, ...], Plan] = {}
         if plan_file:
             _refuse_unreadable(plan_file)
-        arguments = [f"--plan={plan_file}"] if plan_file else []
-        arguments += [f"--fault={fault}" for fault in faults]
-        document, digest = self._normalise(arguments, "", UsageError)
+        arguments = [f"--fault={fault}" for fault in faults]
+        if brought:
+            text = _compact({"version": 1, "rules": brought})
+            document, digest = self._normalise(arguments, UsageError, _Text(text))
+        else:
+            arguments += [f"--plan={plan_file}"] if plan_file else []
+            document, digest = self._normalise(arguments, UsageError)
         from_file = document["rules"][len(faults) :]
         labels = (*faults, *(_compact(rule) for rule in from_file))
         self.user = Plan(document, digest, labels, len(labels))
+        self.file_rules = tuple(_moved(rule, -len(faults)) for rule in from_file)
 
     def with_faults(self, faults: Sequence[str]) -> PlanBuilder:
         """One for these rules of the command line instead of all that the user gave. Raises UsageError."""
@@ -82,11 +124,11 @@ class PlanBuilder:
         if not rules:
             return self.user
         if rules not in self._merged:
-            own, _ = self._normalise([f"--fault={rule}" for rule in rules], "", HarnessError)
+            own, _ = self._normalise([f"--fault={rule}" for rule in rules], HarnessError)
             document = copy.deepcopy(self.user.document)
             document["rules"] += [_moved(rule, self.user.of_user) for rule in own["rules"]]
-            arguments = [f"--plan={_STANDARD_INPUT}"]
-            document, digest = self._normalise(arguments, _compact(document), HarnessError)
+            names = _names("given", self.user.labels) + _names("scenario's", rules)
+            document, digest = self._normalise([], HarnessError, _Text(_compact(document), names))
             self._merged[rules] = Plan(document, digest, (*self.user.labels, *rules), self.user.of_user)
         return self._merged[rules]
 
@@ -95,26 +137,32 @@ class PlanBuilder:
 
         REQUIRES: the user gave no rule.
         """
-        scenario = self.for_rules(own)
-        document = {**scenario.document, "rules": [_moved(rule, len(rules)) for rule in scenario.document["rules"]]}
-        arguments = [f"--plan={_STANDARD_INPUT}", *(f"--fault={rule}" for rule in rules)]
-        document, digest = self._normalise(arguments, _compact(document), HarnessError)
+        # The tool moves what refers to rules of the plan when it puts others before them.
+        behind = _Text(_compact(self.for_rules(own).document), _names("scenario's", own))
+        document, digest = self._normalise([f"--fault={rule}" for rule in rules], HarnessError, behind)
         return Plan(document, digest, (*rules, *own), 0, len(rules))
 
     def refuse_unless_loadable(self, rules: Sequence[str]) -> None:
         """Raises UsageError for a rule of the command line that does not load."""
-        self._normalise([f"--fault={rule}" for rule in rules], "", UsageError)
+        self._normalise([f"--fault={rule}" for rule in rules], UsageError)
 
-    def _normalise(self, arguments: list[str], text: str, refusal: type[Problem]) -> tuple[dict[str, Any], str]:
-        """The normalised document and the digest of what `arguments` ask for, with `text` on the standard input."""
-        command = [str(self._tool), *arguments]
+    def _normalise(
+        self, arguments: list[str], refusal: type[Problem], plan: _Text | None = None
+    ) -> tuple[dict[str, Any], str]:
+        """The normalised document and the digest of what `arguments` ask for, behind `plan`."""
+        command = [str(self._tool), *([f"--plan={_STANDARD_INPUT}"] if plan else []), *arguments]
         try:
             answer = subprocess.run(
-                command, input=text.encode(), capture_output=True, timeout=_TOOL_SECONDS, check=False
+                command,
+                input=plan.document.encode() if plan else b"",
+                capture_output=True,
+                timeout=_TOOL_SECONDS,
+                check=False,
             )
         except (OSError, subprocess.TimeoutExpired) as problem:
             raise HarnessError(f"{self._tool.name} did not work: {problem}") from None
         message = answer.stderr.decode(errors="replace").strip().removeprefix("holdfast: ")
+        message = plan.explained(message) if plan else message
         if answer.returncode == 2:
             raise refusal(message or "the plan does not load")
         if answer.returncode != 0:

@@ -34,7 +34,11 @@ def read_file(path: str, what: str) -> bytes:
 
 def read_record(path: str, what: str = "the report") -> Record:
     """The record of one report, in one piece or as JSON lines. A run that was cut off has no exit code in it."""
-    data = read_file(path, what)
+    return record_in(read_file(path, what), path, what)
+
+
+def record_in(data: bytes, path: str, what: str = "the report") -> Record:
+    """The record of a report that was read from `path`."""
     try:
         record = read_json_lines(data).record if are_json_lines(data) else read_report(data)
     except ReportError as problem:

@@ -21,9 +21,6 @@ _TAKEN_FILE = "taken_schedule.txt"
 _FOLLOWED_SCHEDULE = "follow:"
 _RUN = re.compile(r"([a-zA-Z])(\d*)")
 
-# A longer one is nothing to read or to paste: its strategy and seed draw it again, and the report has it.
-MOST_CHARACTERS = 20_000
-
 
 @dataclasses.dataclass(frozen=True)
 class ThreadOrder:
@@ -98,7 +95,7 @@ def refuse_unorderable(cases: Sequence[Case], value: str, driver: str, sanitizer
 
 def reproducing_options(options: Sequence[str], recorded: str) -> tuple[str, ...]:
     """The options of the run, with the schedule that a case took in the place of the strategy that drew it."""
-    if not recorded or len(recorded) > MOST_CHARACTERS:
+    if not recorded:
         return tuple(options)
     return tuple(
         f"--schedule={replaying(recorded)}" if option.startswith("--schedule=") else option for option in options

@@ -130,7 +130,8 @@ def open_session(
     # Only a run has faults of the user's own; those that a sweep is given name one of its points.
     plan_file = invocation["--plan"] if invocation.command == "run" else None
     faults: Sequence[str] = invocation["--fault"] if invocation.command == "run" else ()
-    plans = PlanBuilder(places.need(layout.PLAN_TOOL, "the checker of plans"), plan_file, faults)
+    brought = invocation.replay.rules if invocation.replay else ()
+    plans = PlanBuilder(places.need(layout.PLAN_TOOL, "the checker of plans"), plan_file, faults, brought)
     runners = _runners(invocation, places)
     shim = places.need(layout.SHIM, "the shim")
     try:

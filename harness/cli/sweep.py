@@ -111,6 +111,9 @@ class PointTask(CaseTask):
     def _reproduction(self) -> tuple[str, ...]:
         return self._setting.reproducer.sweep_commands(self.case, self.rules)
 
+    def _replay(self, verdict: Verdict) -> str:
+        return self._setting.reproducer.sweep_string(self.case, self.rules)
+
     def _with_timeline(self, result: record.Case) -> record.Case:
         # The points that passed are counted in the report, and not among its cases.
         counted = self.rules and result.verdict == Verdict.PASSED.value

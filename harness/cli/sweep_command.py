@@ -13,7 +13,7 @@ from harness.cli.case_task import CaseTask
 from harness.cli.cases import Case
 from harness.cli.engine import Engine
 from harness.cli.interrupt import Interrupt
-from harness.cli.problems import UsageError
+from harness.cli.problems import NothingSelected, UsageError
 from harness.cli.progress import Progress
 from harness.cli.report_files import ReportFiles
 from harness.cli.run_command import (
@@ -98,9 +98,7 @@ class SweepState:
 def run(session: Session) -> int:
     """Sweeps what the command line selects and reports it. Raises a Problem if that cannot be done."""
     invocation = session.invocation
-    pairs = case_selection.select(
-        session.scenarios, invocation.positionals, invocation["--filter"], default_suite=SWEEP_SUITE
-    )
+    pairs = _select(session)
     mine = case_selection.shard(pairs, session.bazel.shard_index, session.bazel.shard_count)
     cases = case_selection.expand(mine, session.seed, first_run=0, runs=1)
     rules = tuple(invocation["--fault"])
@@ -116,6 +114,24 @@ def run(session: Session) -> int:
         ) as scratch,
     ):
         return _run_sweeps(session, cases, rules, Path(scratch), interrupt)
+
+
+def _select(session: Session) -> list[case_selection.Pair]:
+    """What the command line selects. Raises NothingSelected."""
+    invocation = session.invocation
+    try:
+        return case_selection.select(
+            session.scenarios, invocation.positionals, invocation["--filter"], default_suite=SWEEP_SUITE
+        )
+    except NothingSelected as problem:
+        bug = invocation["--bug"]
+        if not bug or any(SWEEP_SUITE in scenario.suites for scenario in session.scenarios):
+            raise
+        claiming = ", ".join(scenario.name for scenario in session.scenarios)
+        raise NothingSelected(
+            f"{problem}: the build of the seeded bug {bug} has those that claim it, which are {claiming}; "
+            f"take holdfast run --bug={bug}"
+        ) from None
 
 
 def _run_sweeps(

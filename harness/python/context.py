@@ -11,7 +11,7 @@ import traceback
 from collections.abc import Callable, Sequence
 from typing import NoReturn
 
-from harness.python.events import write_event
+from harness.python.events import read_events, write_event
 from harness.python.processes import Ended, RanTooLong, run_process
 from harness.python.scenario import Scenario, is_watched
 from harness.python.shim import LiveObjects, Shim
@@ -83,10 +83,21 @@ class Context:
     def end_by_exception(self, error: Exception) -> NoReturn:
         """For an exception that nothing in the scenario expected."""
         traceback.print_exception(type(error), error, error.__traceback__)
-        if "HOLDFAST_USER_FAULTS" in os.environ and self.shim.faults() > 0:
-            write_event("inconclusive", reason=f"a fault of the user's ended the scenario: {error!r}")
-            self._end_process(EXIT_CLEAN)
+        if self.is_disturbed():
+            self._end_by_fault(repr(error))
         self.find("contract", f"an exception left the scenario: {error!r}")
+
+    def is_disturbed(self) -> bool:
+        """Whether a rule of the user's, which the scenario does not know of, has fired, here or in a program it ran."""
+        given = int(os.environ.get("HOLDFAST_USER_FAULTS", "0"))
+        events, _ = read_events()
+        return any(event["event"] == "fault" and int(str(event["rule"])) < given for event in events)
+
+    def _end_by_fault(self, what: str, errors: str = "") -> NoReturn:
+        """Ends the case as inconclusive: what came of the user's fault is no more than an exception."""
+        sys.stderr.write(errors)
+        write_event("inconclusive", reason=f"a fault of the user's ended the scenario: {what}")
+        self._end_process(EXIT_CLEAN)
 
     # ---- waiting ----
 
@@ -133,15 +144,21 @@ class Context:
         return self.run_to_its_end(command, f"{function.__name__}({', '.join(arguments)})", seconds)
 
     def run_to_its_end(self, command: Sequence[str], what: str, seconds: float = DEADLINE_SECONDS) -> Ended:
-        """Runs a program. A signal, a hang, a status other than 0 and anything on stderr are findings."""
+        """Runs a program. A signal, a hang, a status other than 0 and anything on stderr are findings. Where a fault of
+        the user's led to an exception that nothing caught, only a signal still is one.
+        """
         if is_watched(self.interpreter):
             seconds *= _SLOWDOWN
         try:
             ended = run_process(command, seconds)
         except RanTooLong as problem:
+            if problem.raised and self.is_disturbed():
+                self._end_by_fault(f"{what} did not end after an exception", str(problem))
             self.find("hang", f"{what}: did not end within {seconds:g} s\n{problem}")
         if ended.status < 0:
             self.find("crash", f"{what}: was ended by signal {-ended.status}\n{ended.errors}")
+        if ended.raised and self.is_disturbed():
+            self._end_by_fault(f"{what} ended with {ended.status} after an exception", ended.errors)
         self.check(ended.status == 0 and not ended.errors, f"{what}: ended with {ended.status}\n{ended.errors}")
         return ended
 

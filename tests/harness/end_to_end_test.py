@@ -177,6 +177,9 @@ class ThreadOrderTest(EndToEndTest):
         code, report = self.run_report("--filter=A4.reused-node-handle/thread", f"--schedule=replay:{schedule}")
         self.assertEqual(3, code)
         self.assertRegex(report["cases"][0]["reason"], "diverged at step [0-9]+:")
+        code, out, _ = self.holdfast("replay", report["cases"][0]["replay"])
+        self.assertEqual(3, code)
+        self.assertIn(report["cases"][0]["reason"], out)
 
     def test_the_command_of_a_finding_takes_its_schedule_again(self) -> None:
         words = ("--bug=rollback-forgotten", "--filter=A1*/inline", "--seed=3", "--schedule=random")
@@ -240,6 +243,58 @@ class MinimiseTest(EndToEndTest):
         self.assertEqual(1, again, out_again)
         self.assertIn("contract in specimen.lost-addition/only: no addition is lost", out_again)
         self.assertIn(case["schedule"], out_again)
+
+
+class ReplayTest(EndToEndTest):
+    def take_again(self, out: str, found: str) -> str:
+        """Runs the line that the finding ends with, and expects the same finding. Returns the line."""
+        (line,) = [line.strip() for line in out.splitlines() if line.startswith("  holdfast replay ")]
+        code, again, err = self.holdfast(*shlex.split(line)[1:])
+        self.assertEqual(1, code, again + err)
+        for part in (found, line):
+            self.assertIn(part, out)
+            self.assertIn(part, again)
+        return line
+
+    def test_a_finding_under_a_plan_is_taken_again_without_its_file(self) -> None:
+        plan = self.folder / "plan.json"
+        plan.write_text(
+            '{"version": 1, "rules": [{"site": "destructor", "do": {"deliver": "thread", "delay": "1ms"}}]}'
+        )
+        words = (
+            "--bug=rollback-forgotten",
+            "--filter=A5*/inline",
+            f"--plan={plan}",
+            "--fault=cuGraphDestroy:delay=1ms",
+        )
+        code, out, err = self.holdfast("run", "--driver=model", *words)
+        self.assertEqual(1, code, out + err)
+        plan.unlink()
+        self.take_again(out, "contract in A5.failed-addition-leaves-nothing/inline: ")
+
+    def test_a_long_schedule_is_taken_again_from_a_short_line(self) -> None:
+        words = ("--filter=A8.callback-only-enqueues/mixed", "--seed=3", "--schedule=random")
+        code, report = self.run_report(*words, "--fault=cuGraphAddHostNode:nth=10,abort")
+        self.assertEqual(1, code)
+        (case,) = report["cases"]
+        self.assertGreater(len(case["schedule"]), 200)
+        code, out, _ = self.holdfast("replay", str(self.folder / "report.json"))
+        self.assertEqual(1, code, out)
+        line = self.take_again(out, "crash in A8.callback-only-enqueues/mixed")
+        self.assertEqual(["holdfast", "replay", case["replay"]], shlex.split(line))
+        self.assertLess(len(line), len(case["schedule"]))
+
+    def test_an_execution_of_the_explorer_is_taken_again_from_a_report(self) -> None:
+        path = self.folder / "report.json"
+        code, out, _ = self.holdfast("explore", "specimen.lost-wakeup", f"--report=json:{path}")
+        self.assertEqual(0, code, "it is a specimen, which has to be found")
+        (case,) = json.loads(path.read_text())["cases"]
+        code, again, _ = self.holdfast("replay", case["replay"])
+        self.assertEqual(0, code)
+        command = next(line for line in out.splitlines() if line.startswith("  holdfast explore specimen.lost-wakeup "))
+        self.assertIn(case["schedule"], command)
+        self.assertIn(command, again)
+        self.assertIn("1 executions, a sample", again)
 
 
 class SweepTest(EndToEndTest):

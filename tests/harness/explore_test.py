@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 import tempfile
 import unittest
@@ -48,6 +49,28 @@ class ExploreTest(unittest.TestCase):
         self.assertEqual((1, "0 passed, 1 failed, 0 skipped"), (answer.code, answer.closing_line))
         self.assertIn("#2 x is 1", answer.out)
         self.assertIn("holdfast explore strands --memory-model=sc '--replay=x1:a2b.1#0000000a'", answer.out)
+
+    def test_the_replay_string_of_a_case_takes_it_again(self) -> None:
+        words = ("strands", "crashes", "--memory-model=sc", "--search=pct", "--seed=3", "--max-total-time=9s")
+        _, report = self.tree.report("explore", *words, SCRIPTED_EXPLORER=str(self.root))
+        strings = {case["scenario"]: case["replay"] for case in report["cases"]}
+        self.assertEqual(1, self.tree.holdfast("replay", strings["strands"], SCRIPTED_EXPLORER=str(self.root)).code)
+        self.assertLessEqual({"--replay=x1:a2b.1#0000000a", "--model=sc"}, set(self.given("strands")))
+        (self.root / "crashes").unlink()
+        answer = self.tree.holdfast("replay", strings["crashes"], SCRIPTED_EXPLORER=str(self.root))
+        self.assertEqual(1, answer.code, answer)
+        expected = {"--search=pct", "--model=sc", "--seed=3", "--milliseconds=9000"}
+        self.assertLessEqual(expected, set(self.given("crashes")))
+        self.assertIn("  holdfast explore crashes --search=pct --seed=0x0000000000000003 ", answer.out)
+
+    def test_a_long_schedule_is_packed_into_a_short_line(self) -> None:
+        answer = self.explore("winds")
+        (line,) = [line.strip() for line in answer.out.splitlines() if line.startswith("  holdfast replay ")]
+        self.assertLess(len(line), 250)
+        (self.root / "winds").unlink()
+        again = self.tree.holdfast(*shlex.split(line)[1:], SCRIPTED_EXPLORER=str(self.root))
+        self.assertIn(line, again.out)
+        self.assertIn(f"--replay=x1:{'ab' * 300}#0000000a", self.given("winds"))
 
     def test_a_finding_is_an_annotation_when_asked(self) -> None:
         answer = self.explore("strands", "--annotations=github")
@@ -110,7 +133,7 @@ class ExploreTest(unittest.TestCase):
         _, report = self.tree.report("explore", *words, SCRIPTED_EXPLORER=str(self.root))
         jsonschema.validate(report, SCHEMA)
         cases = {case["scenario"]: case for case in report["cases"]}
-        self.assertEqual("x1:a2b.1#0000000a", cases["strands"]["replay"])
+        self.assertEqual("x1:a2b.1#0000000a", cases["strands"]["schedule"])
         self.assertEqual("stranded-work", cases["strands"]["findings"][0]["kind"])
         self.assertEqual("crash", cases["crashes"]["findings"][0]["kind"])
         self.assertEqual("inconclusive", cases["too-long"]["verdict"])

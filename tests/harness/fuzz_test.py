@@ -258,14 +258,12 @@ class FuzzTest(unittest.TestCase):
         self.tree.program("scenarios/fuzz/fuzz_runner", [sys.executable, str(TESTS / "scripted_fuzzer.py")])
 
     def fuzz(self, bug: str, *arguments: str) -> tuple[Answer, dict[str, Any]]:
+        return self.holdfast(bug, "fuzz", "--driver=model", "--seed=1", *arguments)
+
+    def holdfast(self, bug: str, *arguments: str) -> tuple[Answer, dict[str, Any]]:
         self.tree.file("bug", bug.encode())
         answer, report = self.tree.report(
-            "fuzz",
-            "--driver=model",
-            "--seed=1",
-            *arguments,
-            SCRIPTED_FUZZER=str(self.root),
-            BUILD_WORKING_DIRECTORY=str(self.root),
+            *arguments, SCRIPTED_FUZZER=str(self.root), BUILD_WORKING_DIRECTORY=str(self.root)
         )
         jsonschema.Draft202012Validator(SCHEMA).validate(report)
         return answer, report
@@ -300,11 +298,15 @@ class FuzzTest(unittest.TestCase):
         for line in left.lines():
             self.assertIn(f"    {line}\n", answer.out)
         ours, bazel = report["cases"][-1]["findings"][0]["reproduce"]
-        self.assertEqual(f"holdfast fuzz --driver=model --replay={shrunk['file']}", ours)
+        self.assertTrue(ours.startswith(f"holdfast replay 'hf2~fuzz~fuzz~{shrunk['fingerprint']}~model~"), ours)
         self.assertEqual("bazel run //harness:holdfast -- " + ours.removeprefix("holdfast "), bazel)
-        again, replayed = self.fuzz("contract", *shlex.split(ours)[3:])
+        again, replayed = self.holdfast("contract", *shlex.split(ours)[1:])
         self.assertEqual((1, None), (again.code, replayed["fuzz"]))
-        self.assertEqual(0, self.fuzz("none", *shlex.split(ours)[3:])[0].code)
+        self.assertEqual([ours, bazel], replayed["cases"][0]["findings"][0]["reproduce"])
+        self.assertEqual(0, self.holdfast("none", *shlex.split(ours)[1:])[0].code)
+        path.rename(self.root / "elsewhere.fuzz")
+        self.assertEqual(1, self.holdfast("contract", "replay", str(self.root / "elsewhere.fuzz"))[0].code)
+        self.assertEqual(1, self.fuzz("contract", f"--replay={self.root}/elsewhere.fuzz")[0].code)
 
     def test_the_same_seed_draws_and_shrinks_the_same(self) -> None:
         first, second = (self.shrunk(self.draw("contract", "--jobs=1")[1]) for _ in range(2))
@@ -393,7 +395,11 @@ class FuzzTest(unittest.TestCase):
         (self.root / "scenarios/fuzz/fuzz_runner").unlink()
         answer, report = self.draw("crash", "--bug=forgets-all")
         self.assertEqual(1, answer.code, answer)
-        self.assertIn("--bug=forgets-all", report["cases"][-1]["findings"][0]["reproduce"][0])
+        command = shlex.split(report["cases"][-1]["findings"][0]["reproduce"][0])
+        again, replayed = self.holdfast("crash", *command[1:])
+        self.assertEqual((1, "forgets-all_fuzz_runner"), (again.code, replayed["subject"]["program"]))
+        file = str(self.root / self.shrunk(report)["file"])
+        self.assertEqual(1, self.holdfast("crash", "replay", file, "--bug=forgets-all")[0].code)
 
 
 if __name__ == "__main__":

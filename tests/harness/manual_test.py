@@ -117,7 +117,7 @@ class CompletionsTest(unittest.TestCase):
             for command in options.COMMANDS:
                 part = self._part(shell, script, command.name)
                 self.assertIn(" ".join(verb.name for verb in command.verbs), part, shell)
-                if command.name in ("gate", "report"):
+                if command.name in ("gate", "report", "replay"):
                     last = [line for line in part.splitlines() if line.strip(" ;")][-1]
                     self.assertIn(files, part if shell == "bash" else last, shell)
 

@@ -36,6 +36,10 @@ class ParseTest(OptionsTest):
     def test_positionals_stand_anywhere_and_two_dashes_end_the_options(self) -> None:
         self.assertEqual(("a", "b", "--c"), self.accepted("a", "--quiet", "b", "--", "--c").positionals)
 
+    def test_the_options_are_kept_as_they_were_given(self) -> None:
+        invocation = self.accepted("a", "--runs", "3", "--quiet", "--runs=4", "--", "--b")
+        self.assertEqual(("--runs=3", "--quiet", "--runs=4"), invocation.words)
+
     def test_values_can_start_with_a_dash(self) -> None:
         self.assertEqual("-A2*", self.accepted("--filter", "-A2*")["--filter"])
 

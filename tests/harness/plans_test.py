@@ -64,6 +64,41 @@ class PlansTest(unittest.TestCase):
         with self.assertRaisesRegex(UsageError, r"plan\.json: /rules/0"):
             PlanBuilder(TOOL, self.plan_file({"site": "nonsense", "do": {"fail": True}}), [])
 
+    def test_the_rules_of_the_file_can_be_given_again_without_it(self) -> None:
+        plan_file = self.plan_file(
+            {"site": "alloc", "when": {"nth": 3}, "do": {"fail": True}},
+            {"site": "cuGraphDestroy", "do": {"hold": {"rule": 0}}},
+        )
+        first = PlanBuilder(TOOL, plan_file, [HOST_NODE])
+        self.assertEqual(0, first.file_rules[1]["do"]["hold"]["rule"], "it counts the rules of the file alone")
+        again = PlanBuilder(TOOL, None, [HOST_NODE], first.file_rules)
+        self.assertEqual((first.user, first.file_rules), (again.user, again.file_rules))
+
+    def test_what_the_user_gave_of_a_merged_plan_is_a_plan_again(self) -> None:
+        own = ("destructor:deliver=thread",)
+        builder = PlanBuilder(TOOL, self.plan_file({"site": "alloc", "do": {"fail": True}}), [HOST_NODE])
+        given = json.loads(builder.for_rules(own).text_of_given(7))
+        self.assertEqual("0x0000000000000007", given["seed"])
+        again = PlanBuilder(TOOL, self.plan_file(*given["rules"]), [])
+        self.assertEqual(builder.for_rules(own).digest, again.for_rules(own).digest)
+        point = PlanBuilder(TOOL, None, []).for_point((HOST_NODE,), own)
+        self.assertEqual(["cuGraphAddHostNode"], [rule["site"] for rule in json.loads(point.text_of_given(7))["rules"]])
+
+    def test_a_point_of_a_sweep_moves_references_once(self) -> None:
+        own = ("destructor:deliver=thread", "cuGraphNodeSetParams:nth=2,hold=rule:0")
+        rules = PlanBuilder(TOOL, None, []).for_point((HOST_NODE,), own).document["rules"]
+        self.assertEqual("destructor", rules[rules[2]["do"]["hold"]["rule"]]["site"])
+
+    def test_rules_that_do_not_go_together_are_named_by_who_brought_them(self) -> None:
+        builder = PlanBuilder(TOOL, None, ["destructor:deliver=thread"])
+        with self.assertRaises(HarnessError) as caught:
+            builder.for_rules(("destructor:nth=3,deliver=held",))
+        self.assertEqual(
+            "the scenario's rule destructor:nth=3,deliver=held: can never match: the given rule "
+            "destructor:deliver=thread fires at each of its calls; put this rule first, or narrow the other",
+            str(caught.exception),
+        )
+
     def test_what_a_scenario_brings_and_does_not_load_is_our_failure(self) -> None:
         with self.assertRaisesRegex(HarnessError, "nonsense"):
             PlanBuilder(TOOL, None, []).for_rules(("nonsense:fail",))

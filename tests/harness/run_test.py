@@ -95,6 +95,17 @@ class VerdictAndExitCodeTest(RunTest):
         answer = Answer(done.returncode, done.stdout, done.stderr)
         self.assert_ended(answer, 3, "its scratch folder could not be made", "1 errors", "1 passed")
 
+    def test_the_plan_among_the_artifacts_can_be_given_again(self) -> None:
+        tree = self.tree(scenario("A1.bad", "finds", sites=["alloc", "event"], plan=["event:fail"]))
+        kept = f"--artifact-dir={self.root}/kept"
+        _, first = tree.report(*RUN, "--seed=7", "--fault=alloc:fail", kept)
+        folder = self.root / "kept" / first["cases"][0]["artifacts"]
+        merged = json.loads((folder / "merged_plan.json").read_text())
+        self.assertEqual(["alloc", "event"], [rule["site"] for rule in merged["rules"]])
+        _, again = tree.report(*RUN, f"--plan={folder}/plan.json")
+        for key in ("seed", "plan_digest", "faults"):
+            self.assertEqual(first["cases"][0][key], again["cases"][0][key], key)
+
     def test_artifacts_that_cannot_be_kept_do_not_end_the_run(self) -> None:
         tree = self.tree(scenario("A1.bad", "finds"), scenario("A2.skips", "skips"), scenario("A3.good"))
         for name in ("A1.bad_only_0", "A2.skips_only_0"):

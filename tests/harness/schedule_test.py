@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).absolute().parent))
 
 from command import FakeTree, scenario
 
-from harness.cli.schedule import MOST_CHARACTERS, ThreadOrder, reproducing_options
+from harness.cli.schedule import ThreadOrder, reproducing_options
 from harness.cli.values import parse_schedule
 
 RUN = ("run", "--driver=model", "--color=no")
@@ -102,7 +102,6 @@ class CaseTest(unittest.TestCase):
         options = ("--timeout=3s", "--schedule=pct")
         self.assertEqual(("--timeout=3s", f"--schedule=replay:{TEXT}"), reproducing_options(options, TEXT))
         self.assertEqual(options, reproducing_options(options, ""))
-        self.assertEqual(options, reproducing_options(options, "x1:" + "ab" * (MOST_CHARACTERS // 2) + "#0"))
 
 
 class RefusalTest(unittest.TestCase):

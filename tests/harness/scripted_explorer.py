@@ -34,6 +34,7 @@ FAILURE = {
 PROGRAMS: dict[str, dict[str, Any]] = {
     "passes": NOTHING,
     "strands": NOTHING | {"failure": FAILURE},
+    "winds": NOTHING | {"failure": FAILURE | {"schedule": f"x1:{'ab' * 300}#0000000a"}},
     "specimen.found": NOTHING | {"failure": FAILURE},
     "specimen.missed": NOTHING,
     "too-long": NOTHING | {"is_complete": False, "is_out_of_time": True},

@@ -178,6 +178,15 @@ class SweepTest(unittest.TestCase):
             self.assertEqual(code, answer.code, answer)
             self.assertIn(sentence, answer.err + answer.out)
 
+    def test_a_seeded_bug_without_a_scenario_to_sweep_says_who_claims_it(self) -> None:
+        tree = FakeTree(self.root, [sweep_scenario("sweep.a", CREATE)])
+        claiming = [sweep_scenario("A1.a", CREATE) | {"suites": ["default"]}]
+        tree.scripted_runner("scenarios/bugs/early_runner", claiming)
+        answer = tree.holdfast("sweep", "--driver=model", "--bug=early")
+        self.assertEqual(4, answer.code, answer)
+        self.assertIn("no scenario is in the sweep suite: the build of the seeded bug early has those", answer.err)
+        self.assertIn("which are A1.a; take holdfast run --bug=early", answer.err)
+
     def test_the_time_limit_leaves_points_and_says_so(self) -> None:
         answer, report = self.sweep(sweep_scenario("sweep.a", *[CREATE] * 900), arguments=("--max-total-time=300ms",))
         self.assertEqual(5, answer.code)

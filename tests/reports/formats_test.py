@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 import sys
 import unittest
 from pathlib import Path
@@ -12,7 +13,15 @@ from typing import Any
 TREE = Path(__file__).absolute().parents[2]
 sys.path.insert(0, str(TREE))
 
-from reports import json_lines_report, markdown_report, sarif_report, tap_report
+from reports import (
+    html_report,
+    json_lines_report,
+    json_report,
+    junit_report,
+    markdown_report,
+    sarif_report,
+    tap_report,
+)
 from reports.fingerprint import fingerprint
 from reports.read_json_lines import CUT_OFF_NOTE, are_json_lines, read_json_lines
 from reports.read_report import ReportError
@@ -93,6 +102,20 @@ class SarifTest(unittest.TestCase):
 
     def test_runs_on_other_drivers_or_with_sanitizers_do_not_replace_each_other(self) -> None:
         self.assertRegex(_sarif_run(sample_record())["automationDetails"]["id"], "^holdfast/run/model/address/.+")
+
+
+class ReplayTest(unittest.TestCase):
+    def test_a_replay_string_is_whole_wherever_it_stands(self) -> None:
+        for length in (1_000, 15_990):
+            string = "hf2~" + "x" * length
+            record = _with_findings(Finding("leak", "m" * 5_000, reproduce=(f"holdfast replay '{string}'", "by bazel")))
+            record = dataclasses.replace(record, cases=(dataclasses.replace(record.cases[0], replay=string),))
+            for report in (html_report, json_report, json_lines_report, junit_report, markdown_report, tap_report):
+                with self.subTest(report=report.__name__, length=length):
+                    self.assertEqual({string}, set(re.findall("hf2~x+", report.render(record).decode())))
+            (result,) = _sarif_run(record)["results"]
+            shown = re.findall("hf2~x+", result["message"]["text"])
+            self.assertEqual([string] if length < 3_000 else [], shown, "a part of one is of no use")
 
 
 class MarkdownTest(unittest.TestCase):

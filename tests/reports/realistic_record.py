@@ -140,7 +140,7 @@ def _case(scenario: str, variant: str, verdict: str, draw: random.Random, **fiel
         "run": 0,
         "seed": f"0x{draw.getrandbits(64):016x}",
         "plan_digest": "cbf29ce484222325",
-        "replay": f"hf1~{scenario}~{variant}~model~1c0ffee~cbf29ce484222325",
+        "replay": f"hf2~run~{scenario}~{variant}~model~0000000001c0ffee~0~~4e2325aa",
         "counters": counters,
         "duration_ms": round(draw.lognormvariate(3.2, 0.9), 1),
         "peak_rss_mb": round(draw.uniform(8, 40), 1),

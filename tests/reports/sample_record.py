@@ -29,7 +29,7 @@ def _case(scenario: str, variant: str, verdict: str, **fields: object) -> record
         "run": 0,
         "seed": "0xffffffffffffffff",
         "plan_digest": "0123456789abcdef",
-        "replay": f"hf1~{scenario}~{variant}~model~ffffffffffffffff~0123456789abcdef",
+        "replay": f"hf2~run~{scenario}~{variant}~model~ffffffffffffffff~0~~89abcdef",
         "file": "scenarios/a2_exec_outlives_node.cc",
         "line": 14,
         "duration_ms": 12.5,

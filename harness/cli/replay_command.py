@@ -1,0 +1,141 @@
+"""`holdfast replay`: finds out which case is to be taken again, and makes of it the command line that takes it.
+
+What it is told may be a replay string, or a file: a report, the sequence of a fuzzer, a text that begins with a replay
+string.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import TextIO
+
+from harness.cli import options
+from harness.cli.fuzz_sequence import FORMAT, parse_sequence
+from harness.cli.name_filter import parse_filter
+from harness.cli.options import Invocation
+from harness.cli.problems import NothingSelected, UsageError, nearest
+from harness.cli.replay_string import Replay, decode, looks_like_one
+from harness.cli.report_input import STANDARD_INPUT, read_file, record_in
+from harness.cli.seed import format_seed
+from reports.record import Case
+from reports.visible import visible
+
+_SOURCE = "replay string"
+_MOST_NAMES = 40  # of cases to choose from
+_MOST_HEAD = 1 << 16  # of a file, in which its first word stands
+
+# Options of this command that say which case, and are none of the command that takes it.
+_CHOOSING = ("--filter",)
+
+# A variable that selects cases. Here the case is named already.
+_SELECTING_VARIABLES = ("TESTBRIDGE_TEST_ONLY",)
+
+
+def resolve(invocation: Invocation, environment: Mapping[str, str], errors: TextIO) -> Invocation:
+    """The command line that takes the case again. Raises a Problem if there is no such case."""
+    if len(invocation.positionals) != 1:
+        given = f", and {len(invocation.positionals)} words are given" if invocation.positionals else ""
+        raise UsageError(f"holdfast replay takes one replay string or one file{given}")
+    (word,) = invocation.positionals
+    word = "".join(word.split()) if looks_like_one(word) else word  # a log may have broken the line
+    kept = [text for text in invocation.words if text.partition("=")[0] not in _CHOOSING]
+    environment = {name: value for name, value in environment.items() if name not in _SELECTING_VARIABLES}
+    if looks_like_one(word):
+        return _again(decode(word), kept, environment)
+    data = read_file(word, "the file")
+    first = _first_word(data)
+    if looks_like_one(first):
+        return _again(decode(first), kept, environment)
+    if first == FORMAT:
+        return _sequence_again(word, data, kept, environment)
+    if not first.startswith("{"):
+        raise UsageError(
+            f"{word} is nothing that can be taken again: it is no replay string, no report (.json or .jsonl), no "
+            "sequence of a fuzzer (.fuzz), and no text that begins with a replay string"
+        )
+    case = _chosen(record_in(data, word).cases, invocation["--filter"], word, errors)
+    return _again(_of_case(case), kept, environment)
+
+
+def _again(replay: Replay, kept: Sequence[str], environment: Mapping[str, str]) -> Invocation:
+    """The command line of a replay string, with the options that stand beside it; these have the last word."""
+    words = _words(replay)
+    try:
+        own = options.parse(replay.command, words, {})
+    except UsageError as problem:
+        raise UsageError(f"the replay string does not fit this version of holdfast: {problem}") from None
+    both = options.parse(replay.command, [*words, *kept], environment)
+    beside = {word.partition("=")[0] for word in kept}
+    sources = {
+        name: _SOURCE if own.sources[name] == "command line" and name not in beside else source
+        for name, source in both.sources.items()
+    }
+    return dataclasses.replace(both, sources=sources, replay=replay)
+
+
+def _words(replay: Replay) -> list[str]:
+    """What would stand on the command line, but for what would be in files."""
+    seed = f"--seed={format_seed(replay.seed)}"
+    if replay.command == "explore":
+        return [seed, f"--search={replay.variant}", *replay.options, replay.scenario]
+    words = [seed, f"--driver={replay.driver}", *replay.options]
+    if replay.command == "fuzz":
+        return words
+    run = [f"--first-run={replay.run}"] if replay.run else []
+    # As a word and not as a filter, which would take a '-' for its own if there is no such case any more.
+    return [*words, *run, f"{replay.scenario}/{replay.variant}"]
+
+
+def _first_word(data: bytes) -> str:
+    """The first that is in no comment."""
+    lines = (line.split() for line in data[:_MOST_HEAD].decode(errors="replace").splitlines())
+    return next((words[0] for words in lines if words and not words[0].startswith("#")), "")
+
+
+def _sequence_again(path: str, data: bytes, kept: Sequence[str], environment: Mapping[str, str]) -> Invocation:
+    """The command line for the sequence of a fuzzer. What came through the standard input is in no file."""
+    if path != STANDARD_INPUT:
+        return options.parse("fuzz", [*kept, f"--replay={path}"], environment)
+    try:
+        sequence = parse_sequence(data.decode(errors="replace")).text()
+    except ValueError as problem:
+        raise UsageError(f"{path}: {problem}") from None
+    replay = Replay("fuzz", "fuzz", "sequence", driver="", seed=0, sequence=sequence)
+    return dataclasses.replace(options.parse("fuzz", kept, environment), replay=replay)
+
+
+def _chosen(cases: Sequence[Case], wanted: str | None, path: str, errors: TextIO) -> Case:
+    """The case of a report that is meant: the only one with a finding, or the one that `wanted` selects."""
+    if wanted:
+        selects = parse_filter(wanted, [(case.scenario, case.variant) for case in cases])
+        found = [case for case in cases if selects(case.scenario, case.variant)]
+        if not found:
+            near = nearest(wanted, {_name(case) for case in cases})
+            raise NothingSelected(f"--filter={wanted} selects no case of {path}{near}")
+    else:
+        found = list(cases)
+    found = [case for case in found if case.findings] or (found if wanted else [])
+    names = list(dict.fromkeys(_name(case) for case in found))
+    if not names:
+        raise NothingSelected(f"{path} has no finding; --filter=SCENARIO/VARIANT takes a case without one again")
+    if len(names) > 1:
+        more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+        listed = ", ".join(names[:_MOST_NAMES])
+        raise UsageError(f"{path} has several such cases; choose one with --filter=SCENARIO/VARIANT: {listed}{more}")
+    if len(found) > 1:
+        errors.write(visible(f"{path} has {len(found)} such cases of {names[0]}; this is the first") + "\n")
+    return found[0]
+
+
+def _name(case: Case) -> str:
+    return f"{case.scenario}/{case.variant}"
+
+
+def _of_case(case: Case) -> Replay:
+    """What the report says of a case. Raises UsageError if that is not all that shapes it."""
+    if looks_like_one(case.replay) and not case.replay.startswith("hf1~"):
+        return decode(case.replay)
+    commands = [command for finding in case.findings[:1] for command in finding.reproduce[:1]]
+    hint = f"; its own command is: {commands[0]}" if commands else ""
+    raise UsageError(f"the report has no replay string of {_name(case)} that says all that shapes it{hint}")
