@@ -106,8 +106,25 @@ _GROUPS: dict[str, dict[str, tuple[str, str]]] = {
             "Each beginning and end of a moment takes the same room, so that what takes a microsecond can be seen "
             "beside what takes a millisecond. The figures above are true times.",
         ),
+        "latency": (
+            "latency",
+            "How long things waited: a wakeup for the next drain, a destructor for the next release, and how long "
+            "destructors took.",
+        ),
         "median": ("median", "Half of the waits were no longer."),
         "percentile": ("95 of 100", "Of a hundred waits, 95 were no longer."),
+    },
+    "Colours": {
+        "red": (
+            "red",
+            "A broken contract, a fault, a call that failed; of objects, what the finding is about.",
+        ),
+        "amber": ("amber", "Open: an error of the harness, or inconclusive. In a comparison: more than before."),
+        "green": ("green", "Passed, or noticed."),
+        "grey": ("grey", "Calls of the driver, and what the scenario announced; of verdicts, skipped."),
+        "ochre": ("ochre", "The driver calls back: destructors and host functions."),
+        "blue": ("blue", "Wakeups, drains, releases; references and queues. In a comparison: less than before."),
+        "outline": ("outline", "Dark: about the same object as the finding or the chosen mark. Blue: the chosen mark."),
     },
     "Comparison": {
         "new": ("new", "A finding that the baseline does not have, by its fingerprint."),

@@ -84,11 +84,11 @@ function plotOptions(view, scales, describe) {
 }
 
 /** A canvas in a box of a fixed height, with a heading, a sentence, and words for those who cannot see it. */
-function placePlot(into, title, sentence, height, spoken) {
+function placePlot(into, key, title, sentence, height, spoken) {
   const canvas = make("canvas", { role: "img", "aria-label": `${title}. ${spoken}` });
   const box = make("div", { class: "plot" }, canvas);
   box.style.height = `${height}px`;
-  into.append(make("h3", {}, title), make("p", { class: "help" }, sentence), box);
+  into.append(make("h3", {}, makeTerm(key, title)), make("p", { class: "help" }, sentence), box);
   return canvas;
 }
 
@@ -129,7 +129,9 @@ const endOf = (moments) => moments.reduce((last, moment) => Math.max(last, momen
  * end is red; others may be held with good reason. */
 function plotReferences(into, moments, rules, view, ink, about) {
   const all = countsOfObjects(moments, about);
-  const objects = all.slice(0, MOST_OBJECTS);
+  const lived = ([name, points]) => about.has(name) || (points[0].x <= view.to && points.at(-1).x >= view.from);
+  const there = all.filter((object) => lived(object) || object[1].at(-1).y > 0);
+  const objects = (there.length ? there : all).slice(0, MOST_OBJECTS);
   if (!objects.length) return null;
   const end = endOf(moments);
   const scales = { x: timeAxis(view, ink) };
@@ -142,9 +144,9 @@ function plotReferences(into, moments, rules, view, ink, about) {
   });
   const left = all.length - objects.length;
   const sentence = heldSentence(all, about);
-  const more = left ? ` ${plural(left, "more object")} in the table.` : "";
+  const more = left ? ` ${plural(left, "more object")} of other times in the table.` : "";
   const height = objects.length * OBJECT_HEIGHT + 34;
-  const canvas = placePlot(into, "References of each user object", sentence + more, height, sentence);
+  const canvas = placePlot(into, "references", "References of each user object", sentence + more, height, sentence);
   const describe = (item) =>
     `${item.dataset.label}: ${plural(item.parsed.y, "reference")} at ${time(view.axis.time(item.parsed.x))}`;
   const options = plotOptions(view, scales, describe);
@@ -191,11 +193,11 @@ function plotQueue(into, moments, rules, view, ink) {
   const most = points.reduce((highest, point) => Math.max(highest, point.y), 0);
   if (!most) {
     const says = make("p", { class: "help" }, "It was empty at each moment that tells its length.");
-    into.append(make("h3", {}, "Length of the queue"), says);
+    into.append(make("h3", {}, makeTerm("queue", "Length of the queue")), says);
     return null;
   }
   const sentence = `Cleanups or pending calls that waited; at most ${number(most)}.`;
-  const canvas = placePlot(into, "Length of the queue", sentence, 150, sentence);
+  const canvas = placePlot(into, "queue", "Length of the queue", sentence, 150, sentence);
   const scales = { x: timeAxis(view, ink), y: valueAxis(view, ink) };
   const describe = (item) => `${item.parsed.y} in the queue at ${time(view.axis.time(item.parsed.x))}`;
   const options = plotOptions(view, scales, describe);
@@ -209,7 +211,7 @@ function plotLatencies(into, latencies, rules, view, ink) {
   const names = waits(latencies);
   if (!names.length) return null;
   const sentence = "How long things waited, by when they began to, on a scale of logarithms.";
-  const canvas = placePlot(into, "Latency", sentence, 210, "The table below has the figures.");
+  const canvas = placePlot(into, "latency", "Latency", sentence, 210, "The table below has the figures.");
   const paints = { wakeup: ink.wake, release: ink.drain, callback: ink.callback };
   const datasets = names.map((name) => ({
     label: LATENCIES[name][0],
@@ -265,7 +267,7 @@ function plotOperations(into, operations, ink) {
   const height = operations.scenario.length * 26 + 80;
   const more = operations.more ? ` ${plural(operations.more, "more operation")} in the table.` : "";
   const spoken = "The table below has the figures.";
-  const canvas = placePlot(into, "Points of each operation", sentence + more, height, spoken);
+  const canvas = placePlot(into, "points", "Points of each operation", sentence + more, height, spoken);
   const bars = (label, data, paint) => ({
     label,
     data,

@@ -210,8 +210,14 @@ class Timeline {
       case "left": return this.setView(this.from - length / 4, this.to - length / 4);
       case "right": return this.setView(this.from + length / 4, this.to + length / 4);
       case "finding": return this.goToFinding();
-      default: return this.setView(this.first, this.last);
+      default: return this.showWhole();
     }
+  }
+
+  /** With the objects of all times. */
+  showWhole() {
+    this.setView(this.first, this.last, false);
+    this.drawAll();
   }
 
   /** The moment of the finding near the right edge, and what led to it before. */

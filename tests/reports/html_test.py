@@ -389,12 +389,12 @@ class OrderTest(unittest.TestCase):
     def test_the_words_of_the_scripts_have_entries(self) -> None:
         page = _Page(html_report.render(realistic_record()))
         names = {attributes["id"] for _, attributes in page.tags if "id" in attributes}
-        for key in re.findall(r"(?:makeTerm|legendItem)\(\"([\w-]+)\"", page.scripts[-1]):
+        for key in re.findall(r'(?:makeTerm|legendItem|placePlot)\((?:into, )?"([\w-]+)"', page.scripts[-1]):
             self.assertIn(f"word-{key}", names)
 
 
 class RealisticTest(unittest.TestCase):
-    """The record that the tests look at against what the shim writes (harness/cli/timeline.py)."""
+    """The record that the tests look at is like one of a run, whose timelines harness/cli/timeline.py reads."""
 
     def test_its_timelines_are_such_as_the_shim_writes(self) -> None:
         kinds = {"call", "destructor", "host-function", "pending-call", "drain", "step", "fault", "finding", "release"}
