@@ -9,12 +9,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from reports.distinct_findings import DistinctFinding
+from reports.html_focus import focus_of
 from reports.html_text import Budget, anchor_of
 from reports.record import SUMMARY_WORDS, Case, Moment, Operation, Record, Timeline
 
 MOST_ROWS = 200_000
 MOST_TIMELINES = 200
 MOST_MOMENTS = 5_000  # of one timeline
+MOST_FOCUSES = 20  # findings of one timeline
 _TIMELINE_ROOM = 6_000_000  # characters, of all timelines
 _NAME_ROOM = 5_000_000
 _NOTE_ROOM = 3_000_000
@@ -114,7 +116,7 @@ def timelines_data(record: Record) -> tuple[list[dict[str, Any]], dict[int, int]
         if room.used_up or case.timeline is None:
             break
         numbers[index] = len(written)
-        written.append(_timeline(case, case.timeline, room))
+        written.append(_timeline(case, case.timeline, room, drawn=record.fuzz is not None))
     return written, numbers
 
 
@@ -122,7 +124,11 @@ def count_timelines(record: Record) -> int:
     return sum(1 for case in record.cases if case.timeline and case.timeline.moments)
 
 
-def _timeline(case: Case, timeline: Timeline, room: Budget) -> dict[str, Any]:
+# A fuzzer's child keeps one timeline, and the sequence is made short only when it has ended.
+DRAWN = "This is the run in which the fuzzer drew it: the last sequence here is the one before it was made short."
+
+
+def _timeline(case: Case, timeline: Timeline, room: Budget, drawn: bool) -> dict[str, Any]:
     # The last moments are those in which the contract broke.
     moments = timeline.moments[-MOST_MOMENTS:]
     names = Names(room)
@@ -131,6 +137,8 @@ def _timeline(case: Case, timeline: Timeline, room: Budget) -> dict[str, Any]:
         "case": room.data(f"{case.scenario}/{case.variant}" + (f" run {case.run}" if case.run else ""), 200),
         "verdict": case.verdict,
         "finding": room.data(_note(case), 200),
+        "note": DRAWN if drawn and case.findings else "",
+        "findings": [_focus(case, number, moments, names) for number in range(len(case.findings[:MOST_FOCUSES]))],
         "at": [_short(moment.at_us) for moment in moments],
         "us": [None if moment.duration_us is None else _short(moment.duration_us) for moment in moments],
         "thread": [names.index(moment.thread) for moment in moments],
@@ -146,6 +154,18 @@ def _timeline(case: Case, timeline: Timeline, room: Budget) -> dict[str, Any]:
         },
         "names": names.texts,
         "left_out": timeline.left_out + len(timeline.moments) - len(moments),
+    }
+
+
+def _focus(case: Case, number: int, moments: Sequence[Moment], names: Names) -> dict[str, Any]:
+    focus = focus_of(case, number, moments)
+    finding = case.findings[number]
+    return {
+        "text": names.index(f"{finding.kind}: {finding.message[:200]}"),
+        "moment": focus.moment,
+        "first": focus.first,
+        "objects": [names.index(each) for each in focus.objects[:100]],
+        "how": focus.how,
     }
 
 

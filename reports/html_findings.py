@@ -4,12 +4,19 @@ again. Plain HTML that works without any script.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 
 from reports.distinct_findings import DistinctFinding
+from reports.finding_kinds import kind_of
 from reports.finding_text import minimised_line
+from reports.fingerprint import fingerprint
+from reports.html_data import DRAWN, MOST_FOCUSES, MOST_MOMENTS
+from reports.html_focus import END, NAMED, Focus, focus_of
+from reports.html_fuzz import sequence_html
+from reports.html_terms import term
 from reports.html_text import Budget, anchor_of, count_of, joined, more, table
-from reports.record import Case, Finding, Record
+from reports.record import Case, Finding, Record, Shrunk
 
 MOST_FINDINGS = 5_000
 MOST_STACK = 64 * 1024
@@ -58,30 +65,45 @@ def _head(record: Record, group: DistinctFinding, new: bool, room: Budget) -> st
 
 
 def _body(record: Record, group: DistinctFinding, timelines: Mapping[int, int], room: Budget) -> str:
+    """What is needed first comes first; what is seldom needed is folded."""
     case = record.cases[group.indices[0]]
     finding = group.finding
     long_message = [_block("The whole message", [finding.message], room)] if len(finding.message) > 300 else []
+    kind = kind_of(finding.kind)
     parts = [
         *long_message,
+        f'<p class="meaning">{room.html(kind.description, 600)} {room.html(kind.help, 600)}</p>',
         _commands(finding, room),
-        _timeline_button(group, timelines),
-        _block("Stack", finding.stack, room, MOST_STACK),
-        _plan(case, room),
+        *(sequence_html(each, room) for each in shrunk_of(record, finding)),
+        _way_to_timeline(record, group, timelines, room),
+        _block(term("stack"), finding.stack, room, MOST_STACK),
         _faults(case, room),
-        _counters(case, room),
-        _block("Output, its end", [case.output_tail] if case.output_tail else [], room),
-        _facts(case, group, room),
+        _block(term("output", "Output, its end"), [case.output_tail] if case.output_tail else [], room),
         _cases(record, group, room),
+        _rest(case, group, room),
     ]
     return "\n".join(part for part in parts if part)
 
 
+def shrunk_of(record: Record, finding: Finding) -> list[Shrunk]:
+    """The sequences that a fuzzer made short for it: its commands take their files again."""
+    shrunk = record.fuzz.shrunk if record.fuzz else ()
+    return [each for each in shrunk if each.file and any(each.file in command for command in finding.reproduce)]
+
+
+def _rest(case: Case, group: DistinctFinding, room: Budget) -> str:
+    plan, counters = _plan(case, room), _counters(case, room)
+    names = [*(["plan"] if plan else []), *(["counters"] if counters else []), "facts"]
+    title = ", ".join(names).capitalize()
+    return f"<details><summary>{title}</summary>{plan}{counters}{_facts(case, group, room)}</details>"
+
+
 def _block(title: str, lines: Iterable[str], room: Budget, most: int = _MOST_OUTPUT) -> str:
+    """`title` is markup."""
     text, left_out = joined(lines, most)
     if not text:
         return ""
-    box = f'tabindex="0" role="region" aria-label="{title}"'
-    return f"<h4>{title}</h4><pre {box}>{room.html(text, most)}</pre>" + more(left_out, "characters")
+    return f'<h4>{title}</h4><pre tabindex="0">{room.html(text, most)}</pre>' + more(left_out, "characters")
 
 
 def _commands(finding: Finding, room: Budget) -> str:
@@ -95,12 +117,44 @@ def _commands(finding: Finding, room: Budget) -> str:
     return f"<h4>Take it again</h4>{lines}" + more(len(finding.reproduce) - len(shown), "commands")
 
 
-def _timeline_button(group: DistinctFinding, timelines: Mapping[int, int]) -> str:
+def _way_to_timeline(record: Record, group: DistinctFinding, timelines: Mapping[int, int], room: Budget) -> str:
+    """A button that opens the timeline where this finding is, with what is to be known of it beforehand."""
     for index in group.indices:
-        if index in timelines:
-            button = f'<button type="button" data-timeline="{timelines[index]}">Show its timeline</button>'
-            return f'<p class="needs-script">{button}</p>'
+        case = record.cases[index]
+        if index not in timelines or not case.timeline:
+            continue
+        number = next(
+            n for n, each in enumerate(case.findings) if fingerprint(case.scenario, each) == group.fingerprint
+        )
+        focus = focus_of(case, number, case.timeline.moments[-MOST_MOMENTS:])
+        says = [_HOW.get(focus.how, ""), _addresses(case.findings[number], focus)]
+        says += [DRAWN] if record.fuzz else []
+        button = (
+            f'<button type="button" data-timeline="{timelines[index]}" data-finding="{min(number, MOST_FOCUSES - 1)}">'
+            "Show its timeline</button>"
+        )
+        text = room.html(" ".join(each for each in says if each), 1000)
+        return f'<p class="needs-script">{button}</p>' + (f'<p class="help">{text}</p>' if text else "")
     return ""
+
+
+# Where a timeline opens if the process noted no moment.
+_HOW = {
+    NAMED: "The process did not note the moment; the timeline opens at the last call that the message names.",
+    END: "The process did not note the moment; the timeline opens at the end of the record.",
+}
+_ADDRESS = re.compile(r"\b0x[0-9a-fA-F]+\b")
+_NO_HANDLES = "Addresses are handles of the driver; timelines number user objects instead, and do not keep handles."
+
+
+def _addresses(finding: Finding, focus: Focus) -> str:
+    """How a handle in the message is called in the timeline."""
+    message = finding.message[:4000]
+    if not _ADDRESS.search(message):
+        return ""
+    if "user object 0x" in message and len(focus.objects) == 1:
+        return f"The user object of the message is {focus.objects[0]} in the timeline."
+    return _NO_HANDLES
 
 
 def _plan(case: Case, room: Budget) -> str:
@@ -113,7 +167,8 @@ def _plan(case: Case, room: Budget) -> str:
     ]
     left_out = max(len(case.rules) - _MOST_LINES, 0) + max(len(case.point) - _MOST_LINES, 0)
     title = "Plan: the faults that were asked for"
-    return f"<h4>{title}</h4>{table(title, ('Rule', 'From', 'Fired'), rows, (2,))}" + more(left_out, "rules")
+    headings = (term("rule"), term("origin"), term("fired"))
+    return f"<h4>{title}</h4>{table(title, headings, rows, (2,))}" + more(left_out, "rules")
 
 
 def _faults(case: Case, room: Budget) -> str:
@@ -129,7 +184,8 @@ def _faults(case: Case, room: Budget) -> str:
         )
         for fault in case.faults[:_MOST_LINES]
     )
-    body = table("Faults that fired", ("Site", "Call", "Thread", "Action", "Result"), rows, (1,))
+    headings = (term("site"), term("ordinal"), term("thread"), term("action"), term("result"))
+    body = table("Faults that fired", headings, rows, (1,))
     return f"<h4>Faults that fired</h4>{body}" + more(len(case.faults) - _MOST_LINES, "faults")
 
 
@@ -140,27 +196,27 @@ def _counters(case: Case, room: Budget) -> str:
     cells = "".join(
         f"<div><dt>{room.html(name, 80)}</dt><dd>{value:,}</dd></div>" for name, value in items[:_MOST_LINES]
     )
-    return f'<h4>Counters</h4><dl class="counters">{cells}</dl>' + more(len(items) - _MOST_LINES, "counters")
+    return f'<h4>{term("counter")}</h4><dl class="counters">{cells}</dl>' + more(len(items) - _MOST_LINES, "counters")
 
 
 def _facts(case: Case, group: DistinctFinding, room: Budget) -> str:
     facts = {
-        "Place": group.finding.place,
-        "Scenario": f"{case.file}:{case.line}" if case.file else "",
-        "Seed": case.seed,
-        "Replay string": case.replay,
-        "Plan digest": case.plan_digest,
-        "Schedule": case.schedule,
-        "Minimised": minimised_line(case.minimised).removeprefix("minimised: ") if case.minimised else "",
-        "Interpreter": case.interpreter,
-        "Artifacts": case.artifacts,
-        "Unsupported calls": ", ".join(case.unsupported[:20]),
-        "Fingerprint": group.fingerprint,
+        "place": group.finding.place,
+        "scenario": f"{case.file}:{case.line}" if case.file else "",
+        "seed": case.seed,
+        "replay-string": case.replay,
+        "plan-digest": case.plan_digest,
+        "schedule": case.schedule,
+        "minimised": minimised_line(case.minimised).removeprefix("minimised: ") if case.minimised else "",
+        "interpreter": case.interpreter,
+        "artifacts": case.artifacts,
+        "unsupported": ", ".join(case.unsupported[:20]),
+        "fingerprint": group.fingerprint,
     }
-    most = {"Replay string": _MOST_COMMAND}  # a part of it is of no use
+    most = {"replay-string": _MOST_COMMAND}  # a part of it is of no use
     cells = (
-        f"<dt>{name}</dt><dd><code>{room.html(text, most.get(name, 600))}</code></dd>"
-        for name, text in facts.items()
+        f"<dt>{term(key)}</dt><dd><code>{room.html(text, most.get(key, 600))}</code></dd>"
+        for key, text in facts.items()
         if text
     )
     return f'<h4>Facts</h4><dl class="facts">{"".join(cells)}</dl>'
@@ -197,6 +253,6 @@ def reasons_html(record: Record) -> str:
     title = "Cases without a verdict on the contract"
     return (
         f"<h3>{title}</h3>"
-        + table(title, ("Verdict", "Reason", "Cases", "For example"), rows, (2,))
+        + table(title, ("Verdict", "Reason", term("case", "Cases"), "For example"), rows, (2,))
         + more(len(reasons) - len(shown), "reasons")
     )

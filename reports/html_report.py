@@ -18,16 +18,18 @@ from pathlib import Path
 from typing import Any
 
 from reports import html_sections
-from reports.distinct_findings import distinct_findings
-from reports.html_comparison import compare
+from reports.compare import compare
+from reports.distinct_findings import DistinctFinding, distinct_findings
 from reports.html_data import cases_data, count_timelines, operations_data, timelines_data
-from reports.html_findings import MOST_FINDINGS, findings_html
+from reports.html_findings import MOST_FINDINGS, findings_html, reasons_html, shrunk_of
+from reports.html_fuzz import others_html, work_html
+from reports.html_terms import term, terms_html
 from reports.html_text import escape, json_block
 from reports.record import Record
 
 _PARTS = Path(__file__).absolute().parent / "html"
 _MANY = 200  # findings, from which on the browser is told to lay out only those in sight
-_SCRIPTS = ("dom.js", "cases.js", "lanes.js", "plots.js", "timeline.js", "page.js")
+_SCRIPTS = ("dom.js", "tips.js", "cases.js", "marks.js", "lanes.js", "plots.js", "timeline.js", "page.js")
 
 # The charting library and its licence: where the build puts them, where Debian does.
 LIBRARY_PLACES = (
@@ -56,8 +58,8 @@ def render(record: Record, baseline: Record | None = None) -> bytes:
 
 def _contents(record: Record, baseline: Record | None) -> dict[str, str]:
     groups = distinct_findings(record)
-    comparison = compare(baseline, record) if baseline else None
-    new = frozenset(group.fingerprint for group in comparison.new) if comparison else frozenset()
+    difference = compare(baseline, record) if baseline else None
+    new = frozenset(difference.new if difference else ())
     timelines, numbers = timelines_data(record)
     data: dict[str, Any] = {
         "cases": cases_data(record, groups, MOST_FINDINGS),
@@ -67,11 +69,11 @@ def _contents(record: Record, baseline: Record | None) -> dict[str, str]:
     }
     state, sentence = html_sections.headline(record, groups)
     findings = findings_html(record, groups, new, numbers)
+    before, after = _fuzz(record, groups)
     sections = {
-        "comparison": html_sections.comparison_html(comparison, baseline) if comparison and baseline else "",
+        "comparison": html_sections.comparison_html(difference, baseline) if difference and baseline else "",
         "detection": html_sections.detection_html(record.detection) if record.detection else "",
         "operations": html_sections.operations_html(record.operations) if record.operations else "",
-        "fuzz": html_sections.fuzz_html(record.fuzz) if record.fuzz else "",
     }
     return {
         "title": escape(f"holdfast {record.command}: {sentence}", 200),
@@ -82,7 +84,12 @@ def _contents(record: Record, baseline: Record | None) -> dict[str, str]:
         "took": html_sections.duration(record.duration_ms),
         "summary": html_sections.summary_html(record),
         "finding_count": f"{len(groups):,}",
-        "findings": findings,
+        "findings": f"{before}{findings}{after}{reasons_html(record)}",
+        "driver": escape(record.driver, 40),
+        "seed": escape(record.seed, 40),
+        "about": html_sections.about_html(record),
+        "words": terms_html(),
+        "even_steps": term("spacing"),
         "many": ' class="many"' if len(groups) > _MANY else "",
         "timeline_hidden": "" if timelines else "hidden",
         "data": json_block(data),
@@ -99,8 +106,15 @@ _TITLES = {
     "comparison": "Since the baseline",
     "detection": "Detection matrix",
     "operations": "Fault points",
-    "fuzz": "Fuzzer",
 }
+
+
+def _fuzz(record: Record, groups: list[DistinctFinding]) -> tuple[str, str]:
+    """What comes before the findings of a fuzzer, and the sequences behind them that no finding of the page has."""
+    if not record.fuzz:
+        return "", ""
+    shown = {each for group in groups[:MOST_FINDINGS] for each in shrunk_of(record, group.finding)}
+    return work_html(record.fuzz), others_html([each for each in record.fuzz.shrunk if each not in shown])
 
 
 def _section(name: str, body: str) -> str:

@@ -1,34 +1,32 @@
-"""The parts of the page that are plain HTML: summary, comparison, detection matrix, sweep, fuzzer, options. They can be
-read without any script.
-"""
+"""The parts of the page that are plain HTML: summary, comparison, detection matrix, sweep, facts of the run."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from reports.compare import Change, Difference
 from reports.distinct_findings import DistinctFinding
-from reports.html_comparison import Change, Comparison
-from reports.html_findings import case_name, reasons_html
+from reports.gate.findings import Seen
+from reports.html_terms import term
 from reports.html_text import Budget, anchor_of, count_of, escape, more, table
-from reports.record import Detection, Fuzz, Operation, Record, Shrunk, summarize
+from reports.record import Detection, Operation, Record, summarize
 
-# What a summary counts, with the class that gives it its colour and sign.
+# What a summary counts, with the class that gives it its colour and sign, the word, and its entry.
 _TILES = (
-    ("failed", "failed", "failed"),
-    ("errors", "error", "errors"),
-    ("inconclusive", "inconclusive", "inconclusive"),
-    ("skipped", "skipped", "skipped"),
-    ("passed", "passed", "passed"),
-    ("not_run", "skipped", "not run"),
+    ("failed", "failed", "failed", "failed"),
+    ("errors", "error", "errors", "error"),
+    ("inconclusive", "inconclusive", "inconclusive", "inconclusive"),
+    ("skipped", "skipped", "skipped", "skipped"),
+    ("passed", "passed", "passed", "passed"),
+    ("not_run", "skipped", "not run", "not-run"),
 )
 
 _MOST_CELLS = 2_000  # of the detection matrix as a list
 _MOST_BUGS, _MOST_COLUMNS = 300, 150  # of the matrix as a grid
 _MOST_OPERATIONS = 500
 
-# A ratio that is nearer to one, either way, is no change.
-_NOTICEABLE = 1.02
+_MOST_CHANGES = 100  # of counters, and of durations
 
 
 def headline(record: Record, groups: Sequence[DistinctFinding]) -> tuple[str, str]:
@@ -58,15 +56,12 @@ def summary_html(record: Record) -> str:
     counts = {**summarize(record), "not_run": record.not_run}
     tiles = "".join(
         f'<li class="tile {kind}{"" if counts[key] else " none"}"><b>{counts[key]:,}</b> '
-        f'<span class="verdict {kind}">{word}</span></li>'
-        for key, kind, word in _TILES
+        f'<span class="verdict {kind}">{term(entry, word)}</span></li>'
+        for key, kind, word, entry in _TILES
     )
     notes = "".join(f"<li>{escape(note, 400)}</li>" for note in record.notes[:50])
     notes = f'<ul class="notes">{notes}</ul>' if notes else ""
-    return (
-        f'<ul class="tiles">{tiles}</ul>{_bar(counts)}{notes}{more(len(record.notes) - 50, "notes")}'
-        f"{_facts(record)}{_options(record)}{reasons_html(record)}"
-    )
+    return f'<ul class="tiles">{tiles}</ul>{_bar(counts)}{notes}{more(len(record.notes) - 50, "notes")}'
 
 
 def _bar(counts: dict[str, int]) -> str:
@@ -75,7 +70,7 @@ def _bar(counts: dict[str, int]) -> str:
     if not total:
         return ""
     parts, x = [], 0.0
-    for key, kind, _ in _TILES:
+    for key, kind, *_ in _TILES:
         if counts[key]:
             # What is there can be seen, however small its share.
             width = max(counts[key] / total * 1000, 4)
@@ -97,6 +92,11 @@ def duration(milliseconds: float) -> str:
     return f"{hours} h {minutes} min" if hours else f"{minutes} min {seconds} s"
 
 
+def about_html(record: Record) -> str:
+    """Everything about the run that is the same for all its cases."""
+    return _facts(record) + _options(record)
+
+
 def _facts(record: Record) -> str:
     exit_code = "the run goes on" if record.exit_code is None else str(record.exit_code)
     sanitizers = ", ".join(record.subject.sanitizers[:5])
@@ -104,13 +104,14 @@ def _facts(record: Record) -> str:
         "Command": f"holdfast {record.command}",
         "Started": record.started,
         "Took": duration(record.duration_ms),
-        "Exit code": exit_code + (f", interrupted by {record.interrupted}" if record.interrupted else ""),
-        "Seed": record.seed,
-        "Plan digest": record.plan_digest,
-        "Driver": record.driver + (f", version {record.driver_version}" if record.driver_version is not None else ""),
+        term("exit-code"): exit_code + (f", interrupted by {record.interrupted}" if record.interrupted else ""),
+        term("seed"): record.seed,
+        term("plan-digest"): record.plan_digest,
+        term("driver"): record.driver
+        + (f", version {record.driver_version}" if record.driver_version is not None else ""),
         "Driver library": record.driver_library,
         "Device": record.device or "",
-        "Subject": f"{record.subject.program}, build {record.subject.build_id}"
+        term("subject"): f"{record.subject.program}, build {record.subject.build_id}"
         + (f", with {sanitizers} sanitizer" if sanitizers else ""),
         "Interpreter": record.interpreter,
         "Holdfast": record.version,
@@ -132,8 +133,8 @@ def _options(record: Record) -> str:
     if not rows:
         return ""
     return (
-        f"<details><summary>{count_of(len(record.options), 'option')}, as they were resolved</summary>"
-        f"{table('Options', ('Option', 'Value', 'From'), rows)}</details>"
+        f"<h3>{count_of(len(record.options), 'option')}, as they were resolved</h3>"
+        f"{table('Options', ('Option', 'Value', term('option-source')), rows)}"
     )
 
 
@@ -147,85 +148,109 @@ def _option_value(value: object) -> str:
     return str(value)
 
 
-def comparison_html(comparison: Comparison, baseline: Record) -> str:
+def comparison_html(difference: Difference, baseline: Record) -> str:
+    """What compare.py says, drawn."""
     room = Budget(2_000_000)
     head = (
         f"<p>Against a run of {escape(baseline.started, 40)} with seed <code>{escape(baseline.seed, 40)}</code>: "
-        f"{comparison.common:,} cases are in both, {comparison.appeared:,} only here, "
-        f"{comparison.disappeared:,} only there.</p>"
+        f"{count_of(len(difference.appeared), 'case')} only here, {len(difference.vanished):,} only there.</p>"
     )
     tiles = "".join(
-        f'<li class="tile {kind}{"" if groups else " none"}"><b>{len(groups):,}</b> <span>{word}</span></li>'
-        for groups, kind, word in (
-            (comparison.new, "failed", "new findings"),
-            (comparison.still, "inconclusive", "still there"),
-            (comparison.gone, "passed", "gone"),
+        f'<li class="tile {kind}{"" if groups else " none"}"><b>{len(groups):,}</b> '
+        f"<span>{term(entry, word)}</span></li>"
+        for groups, kind, word, entry in (
+            (difference.new, "failed", "new findings", "new"),
+            (difference.still, "inconclusive", "still there", "still"),
+            (difference.gone, "passed", "gone", "gone"),
         )
     )
     return (
         f'{head}<ul class="tiles">{tiles}</ul>'
-        + _groups("New findings", comparison.new, room, linked=True)
-        + _groups("Still there", comparison.still, room, linked=True)
-        + _groups("Gone", comparison.gone, room, linked=False)
-        + _verdict_changes(comparison, room)
-        + _changes("Durations, by scenario", "ms", comparison.durations, room)
-        + _changes("Counters", "sum", comparison.counters, room)
+        + _groups("New findings", difference.new, room, linked=True)
+        + _groups("Still there", difference.still, room, linked=True)
+        + _groups("Gone", difference.gone, room, linked=False)
+        + _verdict_changes(difference.verdicts, room)
+        + _names("Only here", difference.appeared, room)
+        + _names("Only there", difference.vanished, room)
+        + _changes("Durations", "ms", difference.durations, room)
+        + _changes("Counters", "", difference.counters, room)
     )
 
 
-def _groups(title: str, groups: Sequence[DistinctFinding], room: Budget, linked: bool) -> str:
+def _groups(title: str, groups: Mapping[str, Seen], room: Budget, linked: bool) -> str:
     if not groups:
         return ""
     rows = []
-    for group in groups[:200]:
-        message = room.html(group.finding.message, 200)
-        where = f'<a href="#{anchor_of(group.fingerprint)}">{message}</a>' if linked else message
-        rows.append(
-            (f'<span class="kind">{room.html(group.finding.kind, 40)}</span>', where, f"{len(group.indices):,}")
-        )
-    return f"<h3>{title}</h3>{table(title, ('Kind', 'Finding', 'Cases'), rows, (2,))}" + more(
+    for key, seen in list(groups.items())[:200]:
+        message = room.html(seen.message, 200)
+        where = f'<a href="#{anchor_of(key)}">{message}</a>' if linked else message
+        rows.append((f'<span class="kind">{room.html(seen.kind, 40)}</span>', where, f"{seen.times:,}"))
+    return f"<h3>{title}</h3>{table(title, (term('kind'), term('finding'), 'Times'), rows, (2,))}" + more(
         len(groups) - 200, "findings"
     )
 
 
-def _verdict_changes(comparison: Comparison, room: Budget) -> str:
-    if not comparison.verdicts:
+def _verdict_changes(verdicts: Sequence[Change], room: Budget) -> str:
+    if not verdicts:
         return ""
     rows = (
         (
-            room.html(case_name(after), 160),
-            f'<span class="verdict {before.verdict}">{before.verdict}</span>',
-            f'<span class="verdict {after.verdict}">{after.verdict}</span>',
+            room.html(change.case, 160),
+            f'<span class="verdict {change.old}">{change.old}</span>',
+            f'<span class="verdict {change.new}">{change.new}</span>',
         )
-        for before, after in comparison.verdicts[:500]
+        for change in verdicts[:500]
     )
     title = "Changed verdicts"
-    return f"<h3>{title}</h3>{table(title, ('Case', 'Before', 'Now'), rows)}" + more(
-        len(comparison.verdicts) - 500, "cases"
+    return f"<h3>{title}</h3>{table(title, (term('case'), 'Before', 'Now'), rows)}" + more(len(verdicts) - 500, "cases")
+
+
+def _names(title: str, names: Sequence[str], room: Budget) -> str:
+    if not names:
+        return ""
+    lines = "".join(f"<li>{room.html(name, 200)}</li>" for name in names[:200])
+    return (
+        f"<details><summary>{title}: {count_of(len(names), 'case')}</summary>"
+        f'<ul class="names">{lines}</ul>{more(len(names) - 200, "cases")}</details>'
     )
 
 
 def _changes(title: str, unit: str, changes: Sequence[Change], room: Budget) -> str:
-    changed = [change for change in changes if change.weight > _NOTICEABLE]
-    shown = changed[:25]
+    """The largest first. Of durations a change is what compare.py takes for one."""
     if not changes:
         return ""
     rows = (
         (
-            room.html(change.name, 120),
-            f"{change.before:,.6g}",
-            f"{change.after:,.6g}",
-            "" if change.ratio is None else f"{change.ratio:,.2f}",
-            _ratio_bar(change.ratio),
+            room.html(change.case, 160),
+            *([] if unit else [room.html(change.name, 80)]),
+            _figure(change.old),
+            _figure(change.new),
+            "" if _ratio(change) is None else f"{_ratio(change):,.2f}",
+            _ratio_bar(_ratio(change)),
         )
-        for change in shown
+        for change in sorted(changes, key=_weight, reverse=True)[:_MOST_CHANGES]
     )
-    headings = ("Name", f"Before ({unit})", f"Now ({unit})", "Ratio", '<span class="unseen">Ratio, drawn</span>')
-    same = len(changes) - len(changed)
-    says = "Over the cases that both have, the largest change first"
-    says += f"; {count_of(same, 'figure')} stayed within {_NOTICEABLE - 1:.0%}." if same else "."
-    body = table(title, headings, rows, (1, 2, 3)) if shown else ""
-    return f"<h3>{title}</h3><p>{says}</p>{body}{more(len(changed) - len(shown), 'that changed less')}"
+    measure = f" ({unit})" if unit else ""
+    drawn = '<span class="unseen">Ratio, drawn</span>'
+    names = (term("case"), *([] if unit else ["Counter"]))
+    headings = (*names, f"Before{measure}", f"Now{measure}", term("ratio"), drawn)
+    body = table(title, headings, rows, range(len(names), len(names) + 3))
+    return f"<h3>{title}</h3><p>The largest change first.</p>{body}{more(len(changes) - _MOST_CHANGES, 'changes')}"
+
+
+def _figure(value: str | float | None) -> str:
+    return "none" if value is None else f"{float(value):,.6g}"
+
+
+def _ratio(change: Change) -> float | None:
+    old, new = float(change.old or 0), float(change.new or 0)
+    return new / old if old else None
+
+
+def _weight(change: Change) -> float:
+    """How far the ratio is from one, either way; more than any ratio if it cannot be told."""
+    ratio = _ratio(change)
+    return max(ratio, 1 / ratio) if ratio and ratio > 0 else math.inf
 
 
 def _ratio_bar(ratio: float | None) -> str:
@@ -287,7 +312,7 @@ def _missed(missed: Sequence[Detection]) -> str:
         (room.html(cell.bug, 80), room.html(cell.scenario, 120), room.html(cell.reason or "no finding", 300))
         for cell in missed[:200]
     )
-    return f"<h3>Not noticed</h3>{table('Not noticed', ('Seeded bug', 'Scenario', 'Why'), rows)}" + more(
+    return f"<h3>Not noticed</h3>{table('Not noticed', (term('seeded-bug'), term('scenario'), 'Why'), rows)}" + more(
         len(missed) - 200, "claims"
     )
 
@@ -303,7 +328,7 @@ def _all_cells(cells: Sequence[Detection]) -> str:
         )
         for cell in cells[:_MOST_CELLS]
     )
-    body = table("All claims", ("Seeded bug", "Scenario", "Result", "By findings of kind"), rows)
+    body = table("All claims", (term("seeded-bug"), term("scenario"), "Result", "By findings of kind"), rows)
     return f"<details><summary>{count_of(len(cells), 'claim')}, with the kinds of finding</summary>{body}" + (
         more(len(cells) - _MOST_CELLS, "claims") + "</details>"
     )
@@ -314,8 +339,20 @@ def operations_html(operations: Sequence[Operation]) -> str:
     points, failed = sum(each.points for each in operations), sum(each.failed for each in operations)
     room = Budget(1_000_000)
     rows = (_operation(each, room) for each in operations[:_MOST_OPERATIONS])
-    headings = ("Operation", "Sites", "Points", "Before", "After", "Transient", "Persistent", "Allocations", "Double")
-    body = table("Fault points", (*headings, "Runs", "Failed"), rows, range(1, 11))
+    keys = (
+        "operation",
+        "sites",
+        "points",
+        "before",
+        "after",
+        "transient",
+        "persistent",
+        "allocations",
+        "double",
+        "runs",
+    )
+    headings = (*(term(key) for key in keys), term("failed-points"))
+    body = table("Fault points", headings, rows, range(1, 11))
     return (
         f"<p>{count_of(points, 'point')} at which a fault fired, in {count_of(len(operations), 'operation')}; "
         f"{failed:,} failed. A fault comes before the call or after it took effect, once or from then on.</p>"
@@ -345,38 +382,3 @@ def _not_after(operations: Sequence[Operation]) -> str:
     points = sum(each.not_after for each in operations)
     title = "Points that cannot fail after they took effect"
     return f"<details><summary>{title}: {points:,}</summary>{table(title, ('Reason', 'Sites'), rows)}</details>"
-
-
-def _sequence(shrunk: Shrunk, room: Budget) -> str:
-    """The lines themselves: the file is on the machine that ran."""
-    if not shrunk.sequence:
-        return ""
-    lines = room.html("\n".join(shrunk.sequence[:200]), 8_000)
-    return f"<details><summary>its lines, for a file for holdfast replay</summary><pre>{lines}</pre></details>"
-
-
-def fuzz_html(fuzz: Fuzz) -> str:
-    facts = {
-        "Operations": f"{fuzz.operations:,}",
-        "Sequences": f"{fuzz.sequences:,}",
-        "Core seconds": f"{fuzz.core_seconds:,.1f}",
-        "Operations per core and second": f"{fuzz.operations_per_core_second:,.0f}",
-    }
-    cells = "".join(f"<div><dt>{name}</dt><dd>{text}</dd></div>" for name, text in facts.items())
-    room = Budget(500_000)
-    rows = [
-        (
-            f'<span class="kind">{room.html(each.kind, 40)}</span>',
-            room.html(each.message, 300),
-            f"{each.operations_before:,} → {each.operations:,}",
-            f"{each.faults_before:,} → {each.faults:,}",
-            f"{each.replays:,}",
-            "yes" if each.complete else room.html(each.note or "no", 200),
-            f"<code>{room.html(each.file, 200)}</code>{_sequence(each, room)}",
-        )
-        for each in fuzz.shrunk[:200]
-    ]
-    headings = ("Kind", "Finding", "Operations", "Faults", "Replays", "Minimal", "File")
-    title = "Sequences with a finding, made short"
-    shrunk = f"<h3>{title}</h3>{table(title, headings, rows, (2, 3, 4))}" if rows else ""
-    return f'<dl class="grid">{cells}</dl>{shrunk}{more(len(fuzz.shrunk) - 200, "sequences")}'

@@ -4,11 +4,11 @@ const PAGE_OF_CASES = 200;
 
 const CASE_COLUMNS = [
   { title: "Verdict", key: (cases, row) => cases.verdict[row] },
-  { title: "Scenario", key: (cases, row) => cases.scenarios[cases.scenario[row]] },
-  { title: "Variant", key: (cases, row) => cases.variants[cases.variant[row]] },
-  { title: "Run", key: (cases, row) => cases.run[row], flush: true },
-  { title: "Duration (ms)", key: (cases, row) => cases.ms[row], flush: true },
-  { title: "Memory (MB)", key: (cases, row) => cases.mb[row], flush: true },
+  { title: "Scenario", term: "scenario", key: (cases, row) => cases.scenarios[cases.scenario[row]] },
+  { title: "Variant", term: "variant", key: (cases, row) => cases.variants[cases.variant[row]] },
+  { title: "Run", term: "run", key: (cases, row) => cases.run[row], flush: true },
+  { title: "Duration (ms)", term: "duration", key: (cases, row) => cases.ms[row], flush: true },
+  { title: "Memory (MB)", term: "memory", key: (cases, row) => cases.mb[row], flush: true },
 ];
 
 // The order of severity, by the index of the verdict in the data: passed, failed, error, skipped, inconclusive.
@@ -33,8 +33,8 @@ class CaseTable {
   }
 
   makeHead() {
-    this.heads = CASE_COLUMNS.map(({ title, flush }, index) => {
-      const button = make("button", { type: "button" }, title);
+    this.heads = CASE_COLUMNS.map(({ title, term, flush }, index) => {
+      const button = make("button", { type: "button", "data-term": term }, title);
       button.addEventListener("click", () => this.sortBy(index));
       return make("th", { scope: "col", class: flush ? "number" : null }, button);
     });
@@ -49,7 +49,7 @@ class CaseTable {
       const word = this.cases.verdicts[verdict];
       const box = make("input", { type: "checkbox", value: word, checked: "" });
       box.addEventListener("change", () => this.allow(verdict, box.checked));
-      byId("case-verdicts").append(make("label", {}, box, `${word} (${number(counts[verdict])})`));
+      byId("case-verdicts").append(make("label", { "data-term": word }, box, `${word} (${number(counts[verdict])})`));
     }
   }
 
@@ -142,15 +142,17 @@ class CaseTable {
     const { cases } = this;
     const [scenario, variant] = [cases.scenarios[cases.scenario[row]], cases.variants[cases.variant[row]]];
     const verdict = cases.verdicts[cases.verdict[row]];
+    const memory = cases.mb[row] || "";
     return make(
       "tr",
       {},
       make("td", {}, make("span", { class: `verdict ${verdict}` }, verdict)),
-      make("td", {}, make("div", { class: "name", title: scenario }, scenario), ...this.makeNote(row)),
-      make("td", {}, make("div", { class: "name", title: variant }, variant)),
-      make("td", { class: "number" }, number(cases.run[row])),
-      make("td", { class: "number" }, oneDigit(cases.ms[row])),
-      make("td", { class: "number" }, cases.mb[row] ? oneDigit(cases.mb[row]) : ""),
+      make("td", {}, make("div", { class: "name" }, scenario), ...this.makeNote(row)),
+      make("td", {}, make("div", { class: "name" }, variant)),
+      // The words are for a narrow window, where there are no columns.
+      make("td", { class: "number", "data-word": "run" }, number(cases.run[row])),
+      make("td", { class: "number", "data-unit": "ms" }, oneDigit(cases.ms[row])),
+      make("td", { class: "number", "data-unit": memory && "MB" }, memory && oneDigit(memory)),
     );
   }
 

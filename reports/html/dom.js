@@ -44,7 +44,10 @@ function colour(name) {
   return found;
 }
 
-/** A table in a box that scrolls; rows are arrays of strings, `flush` has the columns of numbers. */
+/** A word as a link to its entry at the end of the page. */
+const makeTerm = (key, word) => make("a", { class: "term", "data-term": key, href: `#word-${key}` }, word);
+
+/** A table in a box that scrolls; rows are arrays of strings or elements, `flush` has the columns of numbers. */
 function makeTable(caption, headings, rows, flush = []) {
   const mark = (index) => (flush.includes(index) ? "number" : null);
   const head = headings.map((text, index) => make("th", { scope: "col", class: mark(index) }, text));

@@ -1,7 +1,7 @@
 // The lanes of a timeline, drawn as SVG: a charting library has no lanes with bars inside bars, signs between them and
 // lines across, and what is drawn here can be read at any zoom and on paper.
 
-const BAR_HEIGHT = 13;
+const BAR_HEIGHT = 15;
 const POINT_ROW = 18;
 const LANE_GAP = 12;
 const HEAD_ROW = 15;
@@ -9,19 +9,27 @@ const MOST_DEPTH = 5;
 const LEAST_BAR = 2.5;
 const RIGHT_EDGE = 14;
 const LETTER = 7; // about as wide as letters are
+const LETTER_IN_BAR = 6;
 
-// Of each kind its name in the legend, and whether it is a bar. What has no duration is a sign in any case.
+// Names below a lane: their angle, the room that they take, and the narrowest bar that has one.
+const NAME_ANGLE = 55;
+const NAME_ROOM = 150;
+const NAME_ROW = 128;
+const LEAST_NAMED = 13;
+
+// Of each kind its name in the legend, whether it is a bar, and its entry among the words. What has no duration is a
+// sign in any case.
 const KINDS = {
-  call: ["driver call", true],
-  destructor: ["destructor", true],
-  "host-function": ["host function", true],
-  drain: ["drain", true],
-  context: ["announced stretch", true],
-  "pending-call": ["wakeup (pending call)", false],
-  release: ["release", false],
-  step: ["step", false],
-  fault: ["fault", false],
-  finding: ["finding", false],
+  call: ["driver call", true, "call"],
+  destructor: ["destructor", true, "destructor"],
+  "host-function": ["host function", true, "host-function"],
+  drain: ["drain", true, "drain"],
+  context: ["announced stretch", true, "context"],
+  "pending-call": ["wakeup (pending call)", false, "pending-call"],
+  release: ["release", false, "release"],
+  step: ["step", false, "step"],
+  fault: ["fault", false, "fault"],
+  finding: ["finding", false, "finding-mark"],
 };
 
 /** Signs tell the kinds apart without colour. */
@@ -57,38 +65,47 @@ function makePatterns() {
   return makeSvg("defs", {}, up, hatch("hatch-host", "M0 0V6M3 0V6"));
 }
 
-function makeLegend(kinds) {
-  return kinds.map((kind) => {
-    const [word, isBar] = KINDS[kind] ?? [kind, false];
-    const sign = isBar ? makeBar(kind, 1, 2, 22) : makeSign(kind, 12, 8);
-    return make("li", {}, makeSvg("svg", { width: 24, height: 17, "aria-hidden": "true" }, sign), word);
-  });
+/** Of what is there: the kinds, and the ways in which a mark is drawn. */
+function makeLegend(marks, objects) {
+  const kinds = new Set(marks.map((mark) => mark.kind));
+  const items = Object.entries(KINDS)
+    .filter(([kind]) => kinds.has(kind))
+    .map(([kind, [word, bar, key]]) => legendItem(key, word, bar ? makeBar(kind, 1, 1, 22) : makeSign(kind, 12, 8)));
+  if (marks.some((mark) => isBar(mark) && mark.result)) {
+    items.push(legendItem("result", "did not succeed", makeBar("call", 1, 1, 22), makeStrike(1, 23, 1)));
+  }
+  if (marks.some((mark) => mark.moments.length > 1)) {
+    items.push(legendItem("fold", "equal ones in a row", ...makeFold("call", 1, 1, 22)));
+  }
+  if (objects.size) {
+    const bar = makeBar("call", 1, 1, 22);
+    bar.classList.add("about");
+    items.push(legendItem("object", `about ${[...objects].slice(0, 3).join(", ")}`, bar));
+  }
+  return items;
 }
 
-/** The moments of a timeline as objects, in the order in which they began. */
-function readMoments(timeline) {
-  const { names } = timeline;
-  return timeline.at.map((at, index) => ({
-    index,
-    at,
-    us: timeline.us[index],
-    end: at + (timeline.us[index] ?? 0),
-    thread: names[timeline.thread[index]],
-    kind: names[timeline.kind[index]],
-    name: names[timeline.name[index]],
-    result: names[timeline.result[index]],
-    object: names[timeline.object[index]],
-    references: timeline.references[index],
-    queue: timeline.queue[index],
-  }));
+function legendItem(key, word, ...drawn) {
+  const picture = makeSvg("svg", { width: 24, height: 17, "aria-hidden": "true" }, ...drawn);
+  return make("li", {}, picture, makeTerm(key, word));
+}
+
+/** A call that did not succeed is struck out. */
+const makeStrike = (x, end, top) =>
+  makeSvg("path", { class: "refused", d: `M${x.toFixed(1)} ${top + BAR_HEIGHT}L${end.toFixed(1)} ${top}` });
+
+/** A bar cut into several. */
+function makeFold(kind, x, y, width) {
+  const cuts = [0.2, 0.4, 0.6, 0.8].map((share) => `M${(x + width * share).toFixed(1)} ${y}v${BAR_HEIGHT}`);
+  return [makeBar(kind, x, y, width), makeSvg("path", { class: "cuts", d: cuts.join("") })];
 }
 
 const isBar = (moment) => moment.us !== null && (KINDS[moment.kind]?.[1] ?? true);
 
 /** One lane a thread; a bar inside another goes one row down. */
-function layLanes(moments) {
+function layLanes(marks) {
   const lanes = new Map();
-  for (const moment of moments) {
+  for (const moment of marks) {
     if (!lanes.has(moment.thread)) lanes.set(moment.thread, { thread: moment.thread, moments: [], open: [], depth: 1 });
     const lane = lanes.get(moment.thread);
     lane.moments.push(moment);
@@ -101,6 +118,21 @@ function layLanes(moments) {
   return [...lanes.values()];
 }
 
+const textWidth = (text) => text.length * LETTER_IN_BAR + 6;
+
+/** What stands in a bar. */
+function nameOf(mark) {
+  const name = mark.name.replace(/^cu(?=[A-Z])/, "");
+  return mark.moments.length > 1 ? `${number(mark.moments.length)} × ${name}` : name;
+}
+
+/** As much of a text as goes into a bar; nothing if that would say nothing. */
+function shortened(text, room) {
+  const letters = Math.floor((room - 6) / LETTER_IN_BAR);
+  if (letters < Math.min(text.length, 5)) return "";
+  return text.length > letters ? `${text.slice(0, letters - 1)}…` : text;
+}
+
 /** Round numbers between two ends, about so many. */
 function ticks(from, to, about) {
   const rough = (to - from) / about;
@@ -110,39 +142,51 @@ function ticks(from, to, about) {
   return Array.from({ length: Math.floor((to - first) / step) + 1 }, (_, index) => first + index * step);
 }
 
-/** A picture of the lanes. `view` has from, to, width and gutter, and x(at). */
+/** A picture of the lanes. `view` has from, to, axis, width, gutter and x(place); marks about `objects` stand out. */
 class LanePicture {
-  constructor(lanes, rules, view, chosen) {
-    Object.assign(this, { lanes, rules, view, chosen });
+  constructor(lanes, rules, view, chosen, objects) {
+    Object.assign(this, { lanes, rules, view, chosen, objects });
     this.placeTexts();
+    this.named = new Set(lanes.filter((lane) => this.hasRoomForNames(lane)));
     this.top = 22 + this.textRows * HEAD_ROW;
     this.height = this.top + lanes.reduce((sum, lane) => sum + this.laneHeight(lane), 0) + 6;
   }
 
   laneHeight(lane) {
-    return LANE_GAP + POINT_ROW + lane.depth * (BAR_HEIGHT + 2);
+    return LANE_GAP + POINT_ROW + lane.depth * (BAR_HEIGHT + 2) + (this.named.has(lane) ? NAME_ROW : 0);
   }
 
-  /** The texts of the lines across, in as many rows as they need; one that finds no room is left to the table. */
+  /** Whether the names that do not go into their bars go below them. */
+  hasRoomForNames(lane) {
+    const bars = this.visible(lane.moments).filter((mark) => isBar(mark) && mark.row === 0);
+    const wide = (mark) => this.view.x(mark.x1) - this.view.x(mark.x0);
+    const narrow = bars.some((mark) => wide(mark) < textWidth(nameOf(mark)));
+    return narrow && bars.every((mark) => wide(mark) >= LEAST_NAMED);
+  }
+
+  /** The texts of the lines across, those of findings first; one that finds no room is left to the table. */
   placeTexts() {
-    const ends = [];
+    const rows = [];
+    const isFinding = (rule) => (rule.kind === "finding" ? 0 : 1);
+    const rules = this.visible(this.rules).sort((a, b) => isFinding(a) - isFinding(b));
     this.texts = [];
-    for (const rule of this.visible(this.rules)) {
-      const text = rule.kind === "finding" ? `finding: ${rule.name}` : `fault: ${rule.name}`;
-      const most = Math.min(44, Math.floor((this.view.width - this.view.gutter) / LETTER) - 2);
+    for (const rule of rules) {
+      const text = rule.text ?? `${rule.kind}: ${rule.name}`;
+      const most = Math.min(70, Math.floor((this.view.width - this.view.gutter) / LETTER) - 2);
       const short = text.length > most ? `${text.slice(0, most - 1)}…` : text;
       const width = short.length * LETTER + 10;
-      const x = Math.max(Math.min(this.view.x(rule.at), this.view.width - width), this.view.gutter);
-      const row = [0, 1, 2, 3].find((each) => (ends[each] ?? 0) <= x);
+      const x = Math.max(Math.min(this.view.x(rule.x0), this.view.width - width), this.view.gutter);
+      const isFree = (row) => (rows[row] ?? []).every(([from, to]) => x >= to || x + width <= from);
+      const row = [0, 1, 2].find(isFree);
       if (row === undefined) continue;
-      ends[row] = x + width;
+      (rows[row] ??= []).push([x, x + width]);
       this.texts.push({ short, row, x });
     }
-    this.textRows = ends.length;
+    this.textRows = rows.length;
   }
 
   visible(moments) {
-    return moments.filter((moment) => moment.end >= this.view.from && moment.at <= this.view.to);
+    return moments.filter((moment) => moment.x1 >= this.view.from && moment.x0 <= this.view.to);
   }
 
   draw() {
@@ -164,11 +208,14 @@ class LanePicture {
   }
 
   drawAxis(svg) {
-    const { from, to, width, gutter } = this.view;
+    const { from, to, width, gutter, axis } = this.view;
     for (const at of ticks(from, to, Math.max(2, (width - gutter) / 130))) {
       const x = this.view.x(at).toFixed(1);
+      const text = time(axis.time(at));
+      const half = (text.length * LETTER) / 2;
+      const middle = Math.min(Math.max(x, half), width - half).toFixed(1);
       svg.append(makeSvg("line", { class: "grid-line", x1: x, x2: x, y1: 20, y2: this.height }));
-      svg.append(makeSvg("text", { x, y: 14, "text-anchor": "middle" }, time(at)));
+      svg.append(makeSvg("text", { x: middle, y: 14, "text-anchor": "middle" }, text));
     }
   }
 
@@ -180,26 +227,47 @@ class LanePicture {
     const text = makeSvg("text", { class: "lane", x: gutter - 12, y: y + 22, "text-anchor": "end" }, name);
     text.append(makeSvg("title", {}, lane.thread));
     svg.append(text);
-    for (const moment of this.visible(lane.moments)) inside.append(...this.drawMoment(moment, y));
+    for (const mark of this.visible(lane.moments)) inside.append(...this.drawMoment(mark, y, lane));
   }
 
-  drawMoment(moment, y) {
-    const x = this.view.x(moment.at);
-    const bar = isBar(moment);
-    const top = bar ? y + LANE_GAP / 2 + POINT_ROW + moment.row * (BAR_HEIGHT + 2) : y + LANE_GAP / 2 + POINT_ROW / 2;
-    const sign = bar ? makeBar(moment.kind, x, top, this.view.x(moment.end) - x) : makeSign(moment.kind, x, top);
-    sign.dataset.moment = moment.index;
-    if (moment === this.chosen) sign.classList.add("chosen");
-    if (!bar || !moment.result || moment.kind === "fault") return [sign];
-    // A call that did not succeed is struck out.
-    const end = Math.max(this.view.x(moment.end), x + LEAST_BAR);
-    const d = `M${x.toFixed(1)} ${top + BAR_HEIGHT}L${end.toFixed(1)} ${top}`;
-    return [sign, makeSvg("path", { class: "refused", d })];
+  drawMoment(mark, y, lane) {
+    const x = this.view.x(mark.x0);
+    const bar = isBar(mark);
+    const top = bar ? y + LANE_GAP / 2 + POINT_ROW + mark.row * (BAR_HEIGHT + 2) : y + LANE_GAP / 2 + POINT_ROW / 2;
+    const end = Math.max(this.view.x(mark.x1), x + LEAST_BAR);
+    const parts = bar ? this.drawBar(mark, x, top, end) : [makeSign(mark.kind, x, top)];
+    if (bar) parts.push(...this.drawName(mark, x, top, end, lane));
+    for (const part of parts) part.dataset.moment = mark.index;
+    if (mark.object && this.objects.has(mark.object)) parts[0].classList.add("about");
+    if (mark.place === this.chosen?.place) parts[0].classList.add("chosen");
+    return parts;
+  }
+
+  drawBar(mark, x, top, end) {
+    const count = mark.moments.length;
+    const parts = count > 1 ? makeFold(mark.kind, x, top, end - x) : [makeBar(mark.kind, x, top, end - x)];
+    if (mark.result) parts.push(makeStrike(x, end, top));
+    return parts;
+  }
+
+  /** In the bar, or below the lane, or as much of it in the bar as says something. */
+  drawName(mark, x, top, end, lane) {
+    // What begins to the left of the picture has its name at the edge.
+    const left = Math.max(x, this.view.gutter);
+    const name = nameOf(mark);
+    if (textWidth(name) > end - left && this.named.has(lane) && mark.row === 0) {
+      const bottom = top + lane.depth * (BAR_HEIGHT + 2) + 9;
+      const transform = `translate(${((left + end) / 2 - 3).toFixed(1)} ${bottom}) rotate(${NAME_ANGLE})`;
+      return [makeSvg("text", { class: "below", transform }, shortened(name, NAME_ROOM))];
+    }
+    const text = shortened(name, end - left);
+    const place = { class: `in-bar in-${mark.kind}`, x: (left + 4).toFixed(1), y: top + BAR_HEIGHT - 4 };
+    return text ? [makeSvg("text", place, text)] : [];
   }
 
   drawRules(svg, inside) {
     for (const rule of this.visible(this.rules)) {
-      const x = this.view.x(rule.at).toFixed(1);
+      const x = this.view.x(rule.x0).toFixed(1);
       inside.append(makeSvg("line", { class: `rule ${rule.kind}`, x1: x, x2: x, y1: 20, y2: this.height }));
     }
     for (const { short, row, x } of this.texts) {

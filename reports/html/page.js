@@ -52,8 +52,8 @@ function setUpFindings(timeline) {
     byId("finding-status").textContent = wanted ? status : "";
   });
   byId("findings").addEventListener("click", (event) => {
-    const { timeline: index } = event.target.dataset;
-    if (index !== undefined) goToTimeline(timeline, Number(index));
+    const { timeline: index, finding } = event.target.dataset;
+    if (index !== undefined) goToTimeline(timeline, Number(index), Number(finding));
   });
   // There may be thousands of findings; what is in one is prepared when it is opened. Such events do not bubble.
   byId("findings").addEventListener("toggle", (event) => addCopyButtons(event.target), true);
@@ -64,8 +64,8 @@ function addCopyButtons(details) {
   for (const command of details.querySelectorAll(".command:not(:has(button))")) addCopyButton(command);
 }
 
-function goToTimeline(timeline, index) {
-  timeline.show(index);
+function goToTimeline(timeline, index, finding) {
+  timeline.show(index, finding);
   byId("timeline").scrollIntoView();
   byId("lanes").focus({ preventScroll: true });
 }
@@ -85,14 +85,16 @@ function addCopyButton(command) {
   command.append(button);
 }
 
-/** A link to a finding opens it. */
+/** A link opens what it leads to: a finding, a section that is folded, the entry of a word. */
 function openTarget() {
   const target = location.hash.length > 1 ? byId(decodeURIComponent(location.hash.slice(1))) : null;
-  const details = target?.matches("article.finding") ? target.querySelector("details") : null;
+  const details = target?.closest("details") ?? target?.querySelector(":scope > details");
   if (!details) return;
   target.hidden = false;
   details.open = true;
-  details.querySelector("summary").focus({ preventScroll: true });
+  target.scrollIntoView();
+  const focused = target.matches("[tabindex]") ? target : details.querySelector("summary");
+  focused.focus({ preventScroll: true });
 }
 
 /** Paper has no folds, and is white. */
@@ -132,6 +134,7 @@ function start() {
   };
   byId("no-charts").hidden = hasCharts();
   setUpTheme(redraw);
+  setUpTips();
   setUpFindings(timeline);
   setUpPrint(timeline, redraw);
   drawBars();

@@ -25,7 +25,7 @@ function rulesPlugin(rules, ink) {
       ctx.save();
       ctx.strokeStyle = ink.bad;
       for (const rule of rules) {
-        const x = scales.x.getPixelForValue(rule.at);
+        const x = scales.x.getPixelForValue(rule.x0);
         if (x < chartArea.left || x > chartArea.right) continue;
         ctx.setLineDash(rule.kind === "fault" ? [3, 3] : []);
         ctx.beginPath();
@@ -52,7 +52,7 @@ function timeAxis(view, ink) {
       includeBounds: false,
       maxRotation: 0,
       autoSkipPadding: 24,
-      callback: (value) => time(value),
+      callback: (value) => time(view.axis.time(value)),
       font: { size: 11 },
     },
   };
@@ -84,11 +84,11 @@ function plotOptions(view, scales, describe) {
 }
 
 /** A canvas in a box of a fixed height, with a heading, a sentence, and words for those who cannot see it. */
-function placePlot(into, title, sentence, height, spoken) {
+function placePlot(into, key, title, sentence, height, spoken) {
   const canvas = make("canvas", { role: "img", "aria-label": `${title}. ${spoken}` });
   const box = make("div", { class: "plot" }, canvas);
   box.style.height = `${height}px`;
-  into.append(make("h3", {}, title), make("p", { class: "help" }, sentence), box);
+  into.append(make("h3", {}, makeTerm(key, title)), make("p", { class: "help" }, sentence), box);
   return canvas;
 }
 
@@ -110,45 +110,61 @@ function lasting(points, end) {
   return last && last.x < end ? [...points, { x: end, y: last.y }] : points;
 }
 
-/** The objects and their counts over time: those that are held at the end come first, then those that change most. */
-function countsOfObjects(moments) {
+/** The objects and their counts over time: those that the finding is about come first, then those that changed last. */
+function countsOfObjects(moments, about) {
   const counts = new Map();
   for (const moment of moments) {
     if (moment.references === null || !moment.object) continue;
     if (!counts.has(moment.object)) counts.set(moment.object, []);
-    counts.get(moment.object).push({ x: moment.end, y: moment.references });
+    counts.get(moment.object).push({ x: moment.x1, y: moment.references });
   }
   for (const points of counts.values()) points.sort((a, b) => a.x - b.x);
-  const held = (points) => (points.at(-1).y ? 0 : 1);
-  return [...counts].sort(([, a], [, b]) => held(a) - held(b) || b.length - a.length);
+  const isAbout = ([name]) => (about.has(name) ? 1 : 0);
+  return [...counts].sort((a, b) => isAbout(b) - isAbout(a) || b[1].at(-1).x - a[1].at(-1).x);
 }
 
-/** Reference counts as small plots under each other, one a user object. */
-function plotReferences(into, moments, rules, view, ink) {
-  const all = countsOfObjects(moments);
-  const objects = all.slice(0, MOST_OBJECTS);
+const endOf = (moments) => moments.reduce((last, moment) => Math.max(last, moment.x1), 0);
+
+/** Reference counts as small plots under each other, one a user object. What the finding is about and is held at the
+ * end is red; others may be held with good reason. */
+function plotReferences(into, moments, rules, view, ink, about) {
+  const all = countsOfObjects(moments, about);
+  const lived = ([name, points]) => about.has(name) || (points[0].x <= view.to && points.at(-1).x >= view.from);
+  const there = all.filter((object) => lived(object) || object[1].at(-1).y > 0);
+  const objects = (there.length ? there : all).slice(0, MOST_OBJECTS);
   if (!objects.length) return null;
-  const end = moments.at(-1).end;
+  const end = endOf(moments);
   const scales = { x: timeAxis(view, ink) };
   const datasets = objects.map(([name, points], index) => {
     const most = Math.max(1, ...points.map((point) => point.y));
-    const held = points.at(-1).y > 0;
-    scales[`y${index}`] = valueAxis(view, ink, objectAxis(name, most, held, ink, view, objects.length - index));
-    const paint = held ? { borderColor: ink.bad, backgroundColor: ink["bad-back"] } : {};
+    const bad = about.has(name) && points.at(-1).y > 0;
+    scales[`y${index}`] = valueAxis(view, ink, objectAxis(name, most, bad, ink, view, objects.length - index));
+    const paint = bad ? { borderColor: ink.bad, backgroundColor: ink["bad-back"] } : {};
     return steps(name, lasting(points, end), ink, { yAxisID: `y${index}`, ...paint });
   });
   const left = all.length - objects.length;
-  const still = objects.filter(([, points]) => points.at(-1).y > 0).map(([name]) => name);
-  const sentence = still.length ? `Still held at the end, in red: ${still.join(", ")}.` : "None is held at the end.";
-  const more = left ? ` ${plural(left, "more object")} in the table.` : "";
+  const sentence = heldSentence(all, about);
+  const more = left ? ` ${plural(left, "more object")} of other times in the table.` : "";
   const height = objects.length * OBJECT_HEIGHT + 34;
-  const canvas = placePlot(into, "References of each user object", sentence + more, height, sentence);
-  const describe = (item) => `${item.dataset.label}: ${plural(item.parsed.y, "reference")} at ${time(item.parsed.x)}`;
+  const canvas = placePlot(into, "references", "References of each user object", sentence + more, height, sentence);
+  const describe = (item) =>
+    `${item.dataset.label}: ${plural(item.parsed.y, "reference")} at ${time(view.axis.time(item.parsed.x))}`;
   const options = plotOptions(view, scales, describe);
   return new Chart(canvas, { type: "line", data: { datasets }, options, plugins: [rulesPlugin(rules, ink)] });
 }
 
-function objectAxis(name, most, held, ink, view, weight) {
+function heldSentence(objects, about) {
+  const held = objects.filter(([, points]) => points.at(-1).y > 0).map(([name]) => name);
+  const list = (names) => names.slice(0, 8).join(", ") + (names.length > 8 ? ` and ${names.length - 8} more` : "");
+  const bad = held.filter((name) => about.has(name));
+  const other = held.filter((name) => !about.has(name));
+  const parts = [];
+  if (bad.length) parts.push(`Held at the end, and the finding is about it, in red: ${list(bad)}.`);
+  if (other.length) parts.push(`Held at the end of the record, which may be right: ${list(other)}.`);
+  return parts.join(" ") || "None is held at the end.";
+}
+
+function objectAxis(name, most, bad, ink, view, weight) {
   const letters = Math.floor((view.gutter - 34) / 6.2);
   const short = name.length > letters ? `${name.slice(0, letters - 1)}…` : name;
   return {
@@ -160,7 +176,7 @@ function objectAxis(name, most, held, ink, view, weight) {
     afterBuildTicks: (scale) => { scale.ticks = [{ value: 0 }, { value: most }]; },
     grid: { color: ink.line, drawTicks: false, borderColor: ink.line, lineWidth: ({ tick }) => (tick?.value ? 0 : 1) },
     ticks: {
-      color: ({ tick }) => (tick?.value && held ? ink.bad : ink.soft),
+      color: ({ tick }) => (tick?.value && bad ? ink.bad : ink.soft),
       padding: 8,
       autoSkip: false,
       font: { size: 11 },
@@ -171,15 +187,21 @@ function objectAxis(name, most, held, ink, view, weight) {
 
 function plotQueue(into, moments, rules, view, ink) {
   const known = moments.filter((moment) => moment.queue !== null);
-  const points = known.map((moment) => ({ x: moment.end, y: moment.queue }));
+  const points = known.map((moment) => ({ x: moment.x1, y: moment.queue }));
   if (!points.length) return null;
   points.sort((a, b) => a.x - b.x);
   const most = points.reduce((highest, point) => Math.max(highest, point.y), 0);
+  if (!most) {
+    const says = make("p", { class: "help" }, "It was empty at each moment that tells its length.");
+    into.append(make("h3", {}, makeTerm("queue", "Length of the queue")), says);
+    return null;
+  }
   const sentence = `Cleanups or pending calls that waited; at most ${number(most)}.`;
-  const canvas = placePlot(into, "Length of the queue", sentence, 150, sentence);
+  const canvas = placePlot(into, "queue", "Length of the queue", sentence, 150, sentence);
   const scales = { x: timeAxis(view, ink), y: valueAxis(view, ink) };
-  const options = plotOptions(view, scales, (item) => `${item.parsed.y} in the queue at ${time(item.parsed.x)}`);
-  const data = { datasets: [steps("queue", lasting(points, moments.at(-1).end), ink)] };
+  const describe = (item) => `${item.parsed.y} in the queue at ${time(view.axis.time(item.parsed.x))}`;
+  const options = plotOptions(view, scales, describe);
+  const data = { datasets: [steps("queue", lasting(points, endOf(moments)), ink)] };
   return new Chart(canvas, { type: "line", data, options, plugins: [rulesPlugin(rules, ink)] });
 }
 
@@ -189,11 +211,11 @@ function plotLatencies(into, latencies, rules, view, ink) {
   const names = waits(latencies);
   if (!names.length) return null;
   const sentence = "How long things waited, by when they began to, on a scale of logarithms.";
-  const canvas = placePlot(into, "Latency", sentence, 210, "The table below has the figures.");
+  const canvas = placePlot(into, "latency", "Latency", sentence, 210, "The table below has the figures.");
   const paints = { wakeup: ink.wake, release: ink.drain, callback: ink.callback };
   const datasets = names.map((name) => ({
     label: LATENCIES[name][0],
-    data: latencies[name].map(([x, y]) => ({ x, y: Math.max(y, 0.01) })),
+    data: latencies[name].map(([at, y]) => ({ x: view.axis.place(at), y: Math.max(y, 0.01) })),
     pointStyle: LATENCIES[name][1],
     pointRadius: 4,
     borderWidth: 1.5,
@@ -207,7 +229,7 @@ function plotLatencies(into, latencies, rules, view, ink) {
   const values = datasets.flatMap((set) => set.data.map((point) => point.y));
   const ends = { min: values.reduce((a, b) => Math.min(a, b)) / 2, max: values.reduce((a, b) => Math.max(a, b)) * 2 };
   const y = valueAxis(view, ink, { type: "logarithmic", ticks: ticksOfTime, ...ends });
-  const describe = (item) => `${item.dataset.label}: ${time(item.parsed.y)}, at ${time(item.parsed.x)}`;
+  const describe = (item) => `${item.dataset.label}: ${time(item.parsed.y)}, at ${time(view.axis.time(item.parsed.x))}`;
   const options = plotOptions(view, { x: timeAxis(view, ink), y }, describe);
   options.plugins.legend = {
     display: true,
@@ -224,15 +246,17 @@ function latencyTable(latencies) {
     const at = (share) => time(sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))]);
     return [LATENCIES[name][0], number(sorted.length), at(0.5), at(0.95), time(sorted.at(-1))];
   });
-  return makeTable("Latencies", ["Wait", "Count", "Median", "95 of 100", "Longest"], rows, [1, 2, 3, 4]);
+  const headings = ["Wait", "Count", makeTerm("median", "Median"), makeTerm("percentile", "95 of 100"), "Longest"];
+  return makeTable("Latencies", headings, rows, [1, 2, 3, 4]);
 }
 
 /** The tables that stand in for the plots in a page without the library. */
-function referenceTable(moments) {
-  const rows = countsOfObjects(moments)
+function referenceTable(moments, about) {
+  const rows = countsOfObjects(moments, about)
     .slice(0, 100)
     .map(([name, points]) => [name, number(Math.max(...points.map((point) => point.y))), number(points.at(-1).y)]);
-  return makeTable("References of each user object", ["Object", "Most", "At the end"], rows, [1, 2]);
+  const headings = [makeTerm("object", "Object"), "Most", makeTerm("held", "At the end")];
+  return makeTable("References of each user object", headings, rows, [1, 2]);
 }
 
 /** The points of a sweep, by operation: bars, before and after the call took effect. */
@@ -243,7 +267,7 @@ function plotOperations(into, operations, ink) {
   const height = operations.scenario.length * 26 + 80;
   const more = operations.more ? ` ${plural(operations.more, "more operation")} in the table.` : "";
   const spoken = "The table below has the figures.";
-  const canvas = placePlot(into, "Points of each operation", sentence + more, height, spoken);
+  const canvas = placePlot(into, "points", "Points of each operation", sentence + more, height, spoken);
   const bars = (label, data, paint) => ({
     label,
     data,

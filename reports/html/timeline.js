@@ -25,11 +25,14 @@ class Timeline {
     const lanes = byId("lanes");
     lanes.addEventListener("keydown", (event) => this.onKey(event));
     lanes.addEventListener("click", (event) => this.choose(event.target.dataset.moment));
+    lanes.addEventListener("dblclick", () => this.unfold());
     lanes.addEventListener("pointerover", (event) => this.describe(event.target.dataset.moment));
     lanes.addEventListener("wheel", (event) => this.onWheel(event), { passive: false });
     for (const button of document.querySelectorAll("[data-view]")) {
       button.addEventListener("click", () => this.move(button.dataset.view));
     }
+    byId("timeline-finding").addEventListener("change", (event) => this.turnTo(Number(event.target.value)));
+    byId("timeline-even").addEventListener("change", () => this.changeMarks());
     byId("moments").addEventListener("toggle", () => this.showTable());
     let width = lanes.clientWidth;
     new ResizeObserver(() => {
@@ -39,36 +42,103 @@ class Timeline {
     }).observe(lanes);
   }
 
-  show(index) {
+  /** The timeline of that number, at one of its findings; without any, the whole of it. */
+  show(index, finding = 0) {
     this.timeline = this.timelines[index];
     byId("timeline-case").value = String(index);
     this.moments = readMoments(this.timeline);
-    this.lanes = layLanes(this.moments);
-    this.rules = this.moments.filter(({ kind }) => kind === "fault" || kind === "finding");
-    this.first = this.moments[0].at;
-    this.last = Math.max(...this.moments.map((moment) => moment.end), this.first + 0.001);
+    this.findings = readFindings(this.timeline);
+    this.unfolded = new Set();
+    this.shownMarks = PAGE_OF_MOMENTS;
+    const picker = byId("timeline-finding");
+    picker.replaceChildren(...this.findings.map(({ text }, number) => make("option", { value: number }, text)));
+    picker.closest("label").hidden = this.findings.length < 2;
+    byId("timeline-to-finding").disabled = !this.findings.length;
+    this.turnTo(Math.min(finding, this.findings.length - 1));
+  }
+
+  /** To a finding of this timeline; -1 if there is none. */
+  turnTo(number) {
+    this.finding = this.findings[number] ?? null;
+    this.objects = this.finding?.objects ?? new Set();
+    byId("timeline-finding").value = String(number);
+    this.lay();
     this.chosen = null;
-    this.shownMoments = PAGE_OF_MOMENTS;
-    const kinds = new Set(this.moments.map((moment) => moment.kind));
-    byId("legend").replaceChildren(...makeLegend(Object.keys(KINDS).filter((kind) => kinds.has(kind))));
-    byId("timeline-about").textContent = this.about();
     byId("moment").textContent = "";
-    this.setView(this.first, this.last, false);
+    byId("timeline-about").textContent = this.about();
+    if (this.finding) this.goToFinding(false);
+    else this.setView(this.first, this.last, false);
     this.drawAll();
     this.showTable();
   }
 
-  about() {
-    const { left_out: leftOut, finding } = this.timeline;
-    const parts = [finding, `${plural(this.moments.length, "moment")} on ${plural(this.lanes.length, "thread")}`];
-    if (leftOut) parts.push(`${number(leftOut)} earlier ones are left out`);
-    return parts.filter(Boolean).join(" · ");
+  /** Marks, lanes and the axis, anew. */
+  lay() {
+    const kept = new Set(this.findings.map(({ moment }) => moment));
+    this.marks = makeMarks(this.moments, this.unfolded, kept);
+    this.axis = new Axis(this.marks, byId("timeline-even").checked);
+    for (const each of [...this.marks, ...this.moments]) {
+      each.x0 = this.axis.place(each.at);
+      each.x1 = this.axis.place(each.end);
+    }
+    this.lanes = layLanes(this.marks);
+    this.rules = this.makeRules();
+    this.first = this.marks[0].x0;
+    this.last = this.marks.reduce((last, mark) => Math.max(last, mark.x1), this.first + 0.001);
+    byId("legend").replaceChildren(...makeLegend(this.marks, this.objects));
   }
 
-  /** Shows a stretch of time, with a little room at both ends when it is the whole. */
+  /** The lines across: faults, and findings, also those whose moment the process did not note. */
+  makeRules() {
+    const rules = this.marks.filter(({ kind }) => kind === "fault" || kind === "finding");
+    const texts = new Map(this.findings.map(({ moment, text }) => [moment, text]));
+    const unnoted = this.findings.filter(({ how }) => how !== "noted").map(({ moment, text }) => {
+      const { x1 } = this.moments[moment];
+      return { kind: "finding", index: moment, text, x0: x1, x1 };
+    });
+    return [...rules.map((rule) => ({ ...rule, text: texts.get(rule.index) })), ...unnoted];
+  }
+
+  /** With other marks, or on another axis: the same stretch of time stays in view. */
+  changeMarks() {
+    const [from, to] = [this.axis.time(this.from), this.axis.time(this.to)];
+    const index = this.chosen?.index;
+    this.lay();
+    this.chosen = index === undefined ? null : this.markOf(index);
+    this.setView(this.axis.place(from), this.axis.place(to), false);
+    this.drawAll();
+    this.showTable();
+  }
+
+  markOf(index) {
+    return this.marks.find((mark) => mark.moments.some((moment) => moment.index === Number(index)));
+  }
+
+  /** Shows the moments of a folded mark one by one, or folds them again. */
+  unfold(mark = this.chosen) {
+    if (!mark || (mark.moments.length === 1 && !this.unfolded.has(mark.run))) return;
+    if (!this.unfolded.delete(mark.run)) this.unfolded.add(mark.run);
+    this.changeMarks();
+    this.choose(mark.run);
+  }
+
+  about() {
+    const { left_out: leftOut, finding, note } = this.timeline;
+    const folded = this.moments.length - this.marks.length;
+    const parts = [
+      this.finding?.text ?? finding,
+      `${plural(this.moments.length, "moment")} on ${plural(this.lanes.length, "thread")}`,
+    ];
+    if (folded) parts[1] += `, ${number(folded)} of them folded`;
+    if (leftOut) parts.push(`${number(leftOut)} earlier ones are left out`);
+    if (this.finding && this.finding.how !== "noted") parts.push(UNNOTED[this.finding.how]);
+    return [...parts, note].filter(Boolean).join(" · ");
+  }
+
+  /** Shows a stretch of the axis, with a little room at both ends when it is the whole. */
   setView(from, to, draw = true) {
     const margin = (this.last - this.first) * 0.01;
-    const least = Math.max((this.last - this.first) / MOST_ZOOM, 0.05);
+    const least = this.axis.even ? 1 : Math.max((this.last - this.first) / MOST_ZOOM, 0.05);
     const length = Math.min(Math.max(to - from, least), this.last - this.first + 2 * margin);
     const middle = (from + to) / 2;
     this.from = Math.min(Math.max(middle - length / 2, this.first - margin), this.last + margin - length);
@@ -79,10 +149,10 @@ class Timeline {
 
   view() {
     const width = Math.max(byId("lanes").clientWidth, 200);
-    const gutter = width < 560 ? 84 : 128;
-    const { from, to } = this;
-    const x = (at) => gutter + ((at - from) / (to - from)) * (width - gutter - RIGHT_EDGE);
-    return { from, to, width, gutter, x };
+    const gutter = width < 560 ? 100 : 128;
+    const { from, to, axis } = this;
+    const x = (place) => gutter + ((place - from) / (to - from)) * (width - gutter - RIGHT_EDGE);
+    return { from, to, axis, width, gutter, x };
   }
 
   drawSoon() {
@@ -98,7 +168,8 @@ class Timeline {
   }
 
   drawLanes() {
-    const picture = new LanePicture(this.lanes, this.rules, this.view(), this.chosen);
+    const objects = this.chosen?.object ? new Set([...this.objects, this.chosen.object]) : this.objects;
+    const picture = new LanePicture(this.lanes, this.rules, this.view(), this.chosen, objects);
     byId("lanes").replaceChildren(picture.draw());
   }
 
@@ -109,7 +180,9 @@ class Timeline {
     const plots = byId("plots");
     plots.replaceChildren();
     this.charts = hasCharts() ? this.drawPlots(plots) : [];
-    if (!hasCharts()) plots.append(make("h3", {}, "References of each user object"), referenceTable(this.moments));
+    if (!hasCharts()) {
+      plots.append(make("h3", {}, "References of each user object"), referenceTable(this.moments, this.objects));
+    }
     if (waits(this.timeline.latencies).length) {
       if (!hasCharts()) plots.append(make("h3", {}, "Latency"));
       plots.append(latencyTable(this.timeline.latencies));
@@ -119,7 +192,7 @@ class Timeline {
   drawPlots(plots) {
     const common = [this.rules, this.view(), readInk()];
     return [
-      plotReferences(plots, this.moments, ...common),
+      plotReferences(plots, this.moments, ...common, this.objects),
       plotQueue(plots, this.moments, ...common),
       plotLatencies(plots, this.timeline.latencies, ...common),
     ].filter(Boolean);
@@ -127,7 +200,7 @@ class Timeline {
 
   move(way) {
     const length = this.to - this.from;
-    const middle = this.chosen ? this.chosen.at : (this.from + this.to) / 2;
+    const middle = this.chosen ? this.chosen.x0 : (this.from + this.to) / 2;
     const center = Math.min(Math.max(middle, this.from), this.to);
     const share = (center - this.from) / length;
     const zoom = (factor) => this.setView(center - share * length * factor, center + (1 - share) * length * factor);
@@ -137,16 +210,25 @@ class Timeline {
       case "left": return this.setView(this.from - length / 4, this.to - length / 4);
       case "right": return this.setView(this.from + length / 4, this.to + length / 4);
       case "finding": return this.goToFinding();
-      default: return this.setView(this.first, this.last);
+      default: return this.showWhole();
     }
   }
 
-  goToFinding() {
-    const rule = this.rules.findLast(({ kind }) => kind === "finding") ?? this.rules.at(-1);
-    if (!rule) return;
-    const length = (this.last - this.first) / 8;
-    this.choose(rule.index);
-    this.setView(rule.at - length / 2, rule.at + length / 2);
+  /** With the objects of all times. */
+  showWhole() {
+    this.setView(this.first, this.last, false);
+    this.drawAll();
+  }
+
+  /** The moment of the finding near the right edge, and what led to it before. */
+  goToFinding(draw = true) {
+    if (!this.finding) return;
+    const mark = this.markOf(this.finding.moment);
+    const from = this.markOf(this.finding.first).x0;
+    const length = Math.max(mark.x1 - from, this.axis.even ? 2 : 1);
+    this.chosen = mark;
+    this.describe(mark.index);
+    this.setView(from - length * 0.04, mark.x1 + length * 0.12, draw);
   }
 
   onKey(event) {
@@ -156,6 +238,7 @@ class Timeline {
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
     if (key === "n" || key === "p") this.step(key === "n" ? 1 : -1);
     else if (key === "f") this.move("finding");
+    else if (key === "Enter") this.unfold();
     else if (ways[key]) this.move(ways[key]);
     else return;
     event.preventDefault();
@@ -169,59 +252,80 @@ class Timeline {
   }
 
   step(direction) {
-    const inView = (moment) => moment.end >= this.from && moment.at <= this.to;
-    const start = this.chosen ? this.chosen.index + direction : this.moments.findIndex(inView);
-    const next = this.moments[Math.min(Math.max(start, 0), this.moments.length - 1)];
+    const inView = (mark) => mark.x1 >= this.from && mark.x0 <= this.to;
+    const start = this.chosen ? this.chosen.place + direction : this.marks.findIndex(inView);
+    const next = this.marks[Math.min(Math.max(start, 0), this.marks.length - 1)];
     if (!next) return;
     this.choose(next.index);
     if (!inView(next)) {
       const half = (this.to - this.from) / 2;
-      this.setView(next.at - half, next.at + half);
+      this.setView(next.x0 - half, next.x0 + half);
     }
   }
 
   choose(index) {
     if (index === undefined) return;
-    this.chosen = this.moments[index];
+    this.chosen = this.markOf(index);
     this.describe(index);
     this.drawSoon();
   }
 
   describe(index) {
-    if (index !== undefined) byId("moment").textContent = describeMoment(this.moments[index]);
+    if (index !== undefined) byId("moment").textContent = describeMark(this.markOf(index));
   }
 
   /** The table is made when it is looked at. */
   showTable() {
     const details = byId("moments");
     if (!details.open) return;
-    const shown = this.moments.slice(0, this.shownMoments);
-    const headings = ["At", "Thread", "Kind", "Name", "Took", "Result", "Object", "References", "Queue"];
+    const shown = this.marks.slice(0, this.shownMarks);
+    const headings = ["At", ...["thread", "kind"].map((key) => makeTerm(key, key)), "Name", "Took",
+      ...["result", "object", "references", "queue"].map((key) => makeTerm(key, key))];
     const rows = shown.map((each) => [
-      time(each.at), each.thread, each.kind, each.name, time(each.us), each.result, each.object,
+      time(each.at), each.thread, each.kind, this.nameInTable(each), time(each.us), each.result, each.object,
       each.references === null ? "" : number(each.references), each.queue === null ? "" : number(each.queue),
     ]);
     const parts = [makeTable("Moments", headings, rows, [0, 4, 7, 8])];
-    const left = this.moments.length - shown.length;
+    const left = this.marks.length - shown.length;
     if (left) {
       const next = Math.min(left, PAGE_OF_MOMENTS);
       const button = make("button", { type: "button" }, `${number(left)} more: show ${next}`);
       button.addEventListener("click", () => {
-        this.shownMoments += PAGE_OF_MOMENTS;
+        this.shownMarks += PAGE_OF_MOMENTS;
         this.showTable();
       });
       parts.push(make("p", {}, button));
     }
     details.lastElementChild.replaceChildren(...parts);
   }
+
+  /** With a button that unfolds it, where it stands for several. */
+  nameInTable(mark) {
+    if (mark.moments.length === 1) return mark.name;
+    const text = `${mark.name} × ${number(mark.moments.length)}`;
+    const button = make("button", { type: "button", class: "unfold", "aria-label": `Unfold ${text}` }, text);
+    button.addEventListener("click", () => this.unfold(mark));
+    return button;
+  }
 }
 
-function describeMoment(moment) {
-  const parts = [`${time(moment.at)}, ${moment.thread}: ${KINDS[moment.kind]?.[0] ?? moment.kind} ${moment.name}`];
-  if (moment.us !== null) parts.push(`took ${time(moment.us)}`);
-  if (moment.result) parts.push(moment.result);
-  if (moment.object && moment.object !== moment.name) parts.push(moment.object);
-  if (moment.references !== null) parts.push(plural(moment.references, "reference"));
-  if (moment.queue !== null) parts.push(`queue ${number(moment.queue)}`);
+// How it is told that a finding has no moment of its own.
+const UNNOTED = {
+  named: "the process did not note the moment: this is the last call that the message names",
+  end: "the process did not note the moment: this is the end of the record",
+};
+
+function describeMark(mark) {
+  const count = mark.moments.length;
+  const times = count > 1 ? ` × ${number(count)}` : "";
+  const parts = [`${time(mark.at)}, ${mark.thread}: ${KINDS[mark.kind]?.[0] ?? mark.kind} ${mark.name}${times}`];
+  if (count > 1) {
+    const took = mark.moments.map(({ us }) => us).sort((a, b) => a - b);
+    parts.push(`${time(took[0])} to ${time(took.at(-1))} each, Enter unfolds them`);
+  } else if (mark.us !== null) parts.push(`took ${time(mark.us)}`);
+  if (mark.result) parts.push(mark.result);
+  if (mark.object && mark.object !== mark.name) parts.push(mark.object);
+  if (mark.references !== null) parts.push(plural(mark.references, "reference"));
+  if (mark.queue !== null) parts.push(`queue ${number(mark.queue)}`);
   return parts.join(" · ");
 }

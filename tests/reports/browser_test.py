@@ -9,6 +9,7 @@ empty: whatever a script or the page's policy complains of stands there. Times a
 from __future__ import annotations
 
 import base64
+import dataclasses
 import os
 import sys
 import tempfile
@@ -22,19 +23,21 @@ sys.path.insert(0, str(TREE))
 
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
 from reports import html_report
-from reports.record import Record
+from reports.record import Finding, Record
 from tests.reports.hostile_record import hostile_record, huge_record
-from tests.reports.realistic_record import many_cases, realistic_baseline, realistic_record
+from tests.reports.realistic_record import fuzz_record, many_cases, realistic_baseline, realistic_record
 
 _CHROMIUM = "/usr/bin/chromium"
 _DRIVER = "/usr/bin/chromedriver"
-_WIDTHS = (320, 768, 1280)
+_WIDTHS = (320, 360, 768, 1280)
 _LIGHTS = ("light", "dark")
+_FOLDED = "cuGetProcAddress_v2 \N{MULTIPLICATION SIGN} 100"
 _MOST_MS = 3000  # to open, and to filter
 
 # When two frames have been drawn, what was changed before can be seen.
@@ -69,6 +72,22 @@ return texts.map((element) => {
   return [(a + 0.05) / (b + 0.05), `${element.tagName} ${element.className} ${element.textContent.slice(0, 40)}`];
 }).filter(([ratio]) => ratio < 4.5);
 """
+
+
+# What is wider than the element that hides the rest of it, and boxes that go on without a shadow at their edge.
+_CUT = """
+const hides = (element) => ["hidden", "clip"].includes(getComputedStyle(element).overflowX);
+const wide = (element) => element.scrollWidth > element.clientWidth + 1;
+const all = [...document.querySelectorAll("main *")]
+  .filter((element) => element.checkVisibility() && !element.closest("svg, .unseen, nav, #lanes"));
+const cut = all.filter((element) => hides(element) && wide(element));
+const unmarked = all.filter((element) => element.matches(".box") && wide(element)
+  && getComputedStyle(element).backgroundImage === "none");
+const beyond = all.filter((element) => !element.closest(".box, pre")
+  && element.getBoundingClientRect().right > document.documentElement.clientWidth + 1);
+return [...cut, ...unmarked, ...beyond].map((each) => `${each.tagName} ${each.className} ${each.textContent}`);
+"""
+_WIDE_BOXES = "return [...document.querySelectorAll('.box')].filter((box) => box.scrollWidth > box.clientWidth).length"
 
 
 def _start_browser(scripts: bool = True) -> webdriver.Chrome:
@@ -166,7 +185,7 @@ class CasesTest(BrowserTest):
     def test_verdicts_narrow_the_rows(self) -> None:
         self.open(realistic_record())
         self.find('#case-verdicts input[value="passed"]').click()
-        self.assertEqual(5, self.count("#case-table tbody tr"))
+        self.assertEqual(6, self.count("#case-table tbody tr"))
         self.find('#case-verdicts input[value="failed"]').send_keys(Keys.SPACE)
         self.assertEqual(2, self.count("#case-table tbody tr"))
 
@@ -200,7 +219,7 @@ class FindingsTest(BrowserTest):
         self.script("document.querySelector('.finding summary').focus()")
         self.press(Keys.ENTER)
         self.assertTrue(self.is_shown(".finding pre"))
-        self.assertIn("bundle.cc:40", self.find(".finding pre").text)
+        self.assertIn("waiting for the release", self.find(".finding pre").text)
         self.press(Keys.SPACE)
         self.assertFalse(self.is_shown(".finding pre"))
 
@@ -224,51 +243,142 @@ class FindingsTest(BrowserTest):
         self.assertEqual("EM.moved-graph-keeps-its-handles/held (failed)", chosen)
         self.assertEqual("lanes", self.script("return document.activeElement.id"))
 
+    def test_what_is_known_of_the_run_is_folded_and_a_link_unfolds_it(self) -> None:
+        self.open(realistic_record())
+        self.assertFalse(self.is_shown("#about dl"))
+        top = "return document.querySelector(arguments[0]).getBoundingClientRect().top"
+        self.assertLess(self.script(top, "article.finding"), 900)
+        self.find('nav a[href="#about"]').send_keys(Keys.ENTER)
+        self.wait_for("document.querySelector('#about dl').checkVisibility()")
+
+    def test_a_sequence_of_the_fuzzer_is_seen_with_its_finding(self) -> None:
+        self.open(fuzz_record())
+        self.assertIn("0 clone g6 g2", self.find("article.finding pre").text)
+        self.assertIn("before it was made short", self.find("#timeline-about").text)
+
 
 class TimelineTest(BrowserTest):
+    def marks(self) -> int:
+        """How many moments are in the picture, folded ones as one."""
+        return int(
+            self.script(
+                "return new Set([...document.querySelectorAll('#lanes [data-moment]')]"
+                ".map((each) => each.dataset.moment)).size"
+            )
+        )
+
     def test_there_is_a_lane_a_thread_and_a_line_where_the_contract_broke(self) -> None:
         self.open(realistic_record())
         lanes = self.script("return [...document.querySelectorAll('#lanes text.lane')].map(x => x.firstChild.data)")
-        self.assertEqual({"main", "worker 1", "worker 2", "delivery"}, set(lanes))
-        self.assertEqual((1, 1), (self.count("#lanes .rule.finding"), self.count("#lanes .rule.fault")))
+        self.assertEqual({"main", "subject-0", "subject-1", "callback-0", "callback-1"}, set(lanes))
+        self.assertEqual(1, self.count("#lanes .rule.finding"))
         self.assertEqual(3, self.count("#plots canvas"))
-        self.assertIn("object 1", self.find("#plots .help").text)
+
+    def test_it_opens_on_the_finding_and_shows_the_whole_when_asked(self) -> None:
+        self.open(realistic_record())
+        self.assertIn("finding contract", self.find("#moment").text)
+        self.assertEqual(1, self.count("#lanes .dot-finding.chosen"))
+        near = self.marks()
+        self.assertEqual(0, self.count("#lanes .cuts"))
+        self.find('[data-view="whole"]').send_keys(Keys.ENTER)
+        self.settle()
+        self.assertGreater(self.marks(), 2 * near)
+        self.find('[data-view="finding"]').send_keys(Keys.ENTER)
+        self.settle()
+        self.assertEqual(near, self.marks())
+
+    def test_each_finding_of_a_case_has_its_place(self) -> None:
+        record = realistic_record()
+        case = record.cases[0]
+        case = dataclasses.replace(case, findings=(*case.findings, Finding("crash", "it was ended by SIGSEGV")))
+        self.open(dataclasses.replace(record, cases=(case,)))
+        picker = Select(self.find("#timeline-finding"))
+        self.assertEqual(2, len(picker.options))
+        picker.select_by_index(1)
+        self.settle()
+        self.assertIn("did not note the moment", self.find("#timeline-about").text)
+        self.assertIn("SIGSEGV", self.find("#timeline-about").text)
+
+    def test_red_is_only_what_the_finding_is_about(self) -> None:
+        self.open(realistic_record())
+        self.assertIn("which may be right: object", self.find("#plots .help").text)
+        self.assertNotIn("in red", self.find("#plots .help").text)
+        Select(self.find("#timeline-case")).select_by_visible_text("CL.failed-clone-leaves-nothing/inline (failed)")
+        self.settle()
+        self.assertIn("in red: object", self.find("#plots .help").text)
+
+    def test_equal_calls_in_a_row_are_one_until_they_are_unfolded(self) -> None:
+        self.open(realistic_record())
+        self.find('[data-view="whole"]').click()
+        self.script("document.getElementById('lanes').focus()")
+        self.press("0")
+        folded = self.marks()
+        self.assertEqual(1, self.count("#lanes .cuts"))
+        self.assertIn("100 \N{MULTIPLICATION SIGN} GetProc", self.find("#lanes").text)
+        self.browser.execute_script(
+            "document.querySelector('#lanes .cuts').dispatchEvent(new PointerEvent('pointerover', {bubbles: true}))"
+        )
+        self.assertIn(_FOLDED, self.find("#moment").text)
+        for _ in range(folded):
+            self.press("p")
+        self.assertIn(_FOLDED, self.find("#moment").text)
+        self.press(Keys.ENTER)
+        self.press("0")
+        self.assertEqual(folded + 99, self.marks())
+        self.press(Keys.ENTER)
+        self.press("0")
+        self.assertEqual(folded, self.marks())
+
+    def test_steps_are_even_or_true_to_time(self) -> None:
+        self.open(realistic_record())
+        widths = "return [...document.querySelectorAll('#lanes rect.bar-call')].map(x => x.getBBox().width)"
+        even = self.script(widths)
+        self.find("#timeline-even").send_keys(Keys.SPACE)
+        self.settle()
+        true = self.script(widths)
+        self.assertGreater(min(even), 2 * min(true))
 
     def test_the_keyboard_zooms_moves_and_steps(self) -> None:
         self.open(realistic_record())
-        whole = self.count("#lanes [data-moment]")
         self.script("document.getElementById('lanes').focus()")
+        self.press("0")
+        whole = self.marks()
         self.press("+")
         self.press("+")
-        near = self.count("#lanes [data-moment]")
-        self.assertLess(near, whole)
+        self.assertLess(self.marks(), whole)
         before = self.script("return document.querySelector('#lanes [data-moment]').dataset.moment")
         self.press(Keys.ARROW_LEFT)
         self.assertNotEqual(before, self.script("return document.querySelector('#lanes [data-moment]').dataset.moment"))
-        self.press("n")
+        self.press("p")
         first = self.find("#moment").text
-        self.press("n")
+        self.press("p")
         self.assertNotEqual(first, self.find("#moment").text)
         self.assertEqual(1, self.count("#lanes .chosen"))
         self.press("f")
         self.assertIn("finding", self.find("#moment").text)
         self.press("0")
-        self.assertEqual(whole, self.count("#lanes [data-moment]"))
+        self.assertEqual(whole, self.marks())
 
     def test_the_moments_stand_in_a_table_too(self) -> None:
         self.open(realistic_record())
         self.find("#moments summary").send_keys(Keys.ENTER)
         self.wait_for("document.querySelector('#moments table')")
         self.assertEqual(200, self.count("#moments tbody tr"))
-        self.find("#moments button").click()
+        self.find("#moments p button").click()
         self.assertGreater(self.count("#moments tbody tr"), 200)
+        names = (
+            "return [...document.querySelectorAll('#moments tbody td:nth-child(4)')].map((cell) => cell.textContent)"
+        )
+        self.assertEqual([_FOLDED, "cuInit"], self.script(names)[:2])
+        self.find("#moments button.unfold").send_keys(Keys.ENTER)
+        self.assertEqual(["cuGetProcAddress_v2"] * 100 + ["cuInit"], self.script(names)[:101])
 
     def test_without_the_charting_library_there_are_tables(self) -> None:
         with mock.patch.object(html_report, "LIBRARY_PLACES", ()):
             self.open(realistic_record())
         self.assertEqual(0, self.count("canvas"))
         self.assertTrue(self.find("#no-charts").is_displayed())
-        self.assertIn("object 1", self.find("#plots table").text)
+        self.assertIn("object 17", self.find("#plots table").text)
 
 
 class LookTest(BrowserTest):
@@ -293,6 +403,29 @@ class LookTest(BrowserTest):
                     self.script("for (const each of document.querySelectorAll('details')) each.open = true")
                     self.settle()
                     self.assertLessEqual(self.script("return document.documentElement.scrollWidth"), width)
+
+    def test_nothing_is_cut_in_a_narrow_window(self) -> None:
+        for width in (360, 768):
+            with self.subTest(width=width):
+                self.look("light", width)
+                self.open(realistic_record(), realistic_baseline())
+                self.script("for (const each of document.querySelectorAll('details')) each.open = true")
+                self.settle()
+                self.assertEqual([], self.script(_CUT))
+                self.assertGreater(self.script(_WIDE_BOXES), 0)
+
+    def test_words_are_explained_by_pointer_and_by_keyboard(self) -> None:
+        self.open(realistic_record())
+        word = '#legend [data-term="drain"]'
+        self.script("document.querySelector(arguments[0]).focus()", word)
+        self.assertIn("The queue is worked off", self.find("#tip").text)
+        self.assertEqual("tip", self.find(word).get_attribute("aria-describedby"))
+        self.press(Keys.ESCAPE)
+        self.assertFalse(self.is_shown("#tip"))
+        ActionChains(self.browser).move_to_element(self.find('#case-table [data-term="variant"]')).perform()
+        self.assertIn("circumstances", self.find("#tip").text)
+        self.find('.tile [data-term="skipped"]').send_keys(Keys.ENTER)
+        self.wait_for("document.getElementById('word-skipped').checkVisibility()")
 
     def test_text_stands_out_in_both_lights(self) -> None:
         for light in _LIGHTS:
@@ -337,7 +470,7 @@ class SafetyTest(BrowserTest):
         path.write_bytes(html_report.render(realistic_record()))
         browser.get(path.as_uri())
         body = browser.find_element(By.TAG_NAME, "body").text
-        self.assertIn("3 findings in 3 of 36 cases", body)
+        self.assertIn("3 findings in 4 of 36 cases", body)
         self.assertIn("scripts are off", body)
         self.assertNotIn("Zoom in", body)
         summary = browser.find_element(By.CSS_SELECTOR, ".finding summary")

@@ -24,14 +24,15 @@ TREE = Path(__file__).absolute().parents[2]
 sys.path.insert(0, str(TREE))
 
 from reports import html_report
+from reports.compare import compare
 from reports.distinct_findings import distinct_findings
-from reports.html_comparison import compare
 from reports.html_data import latencies
 from reports.html_findings import MOST_FINDINGS, MOST_STACK
+from reports.html_focus import END, NAMED, NOTED, focus_of
 from reports.html_text import Budget, joined, visible
-from reports.record import Finding, Moment, Record
+from reports.record import Case, Finding, Moment, Timeline
 from tests.reports.hostile_record import HOSTILE, hostile_record
-from tests.reports.realistic_record import realistic_baseline, realistic_record
+from tests.reports.realistic_record import fuzz_record, realistic_baseline, realistic_record
 from tests.reports.sample_record import REPRODUCE, sample_record
 
 _EXECUTABLE = ("", "text/javascript", "module")
@@ -127,7 +128,7 @@ class ContentTest(unittest.TestCase):
 
     def test_equal_findings_stand_together(self) -> None:
         groups = distinct_findings(realistic_record())
-        self.assertEqual([("contract", 2), ("leak", 2), ("crash", 1)], [(g.finding.kind, g.cases) for g in groups])
+        self.assertEqual([("contract", 2), ("leak", 1), ("crash", 1)], [(g.finding.kind, g.cases) for g in groups])
 
     def test_the_headings_are_in_order(self) -> None:
         page = _Page(html_report.render(realistic_record(), realistic_baseline()))
@@ -286,28 +287,139 @@ class LatencyTest(unittest.TestCase):
         )
 
 
+class FocusTest(unittest.TestCase):
+    """Where a timeline opens."""
+
+    def case(self, *findings: Finding) -> Case:
+        return dataclasses.replace(sample_record().cases[1], findings=findings)
+
+    def life(self, number: int, at: float) -> tuple[Moment, ...]:
+        name = f"object {number}"
+        return (
+            Moment(at, "main", "call", "cuUserObjectCreate", 1.0, object=name, references=1),
+            Moment(at + 2, "main", "call", "cuGraphRetainUserObject", 1.0, object=name, references=1),
+            Moment(at + 4, "main", "call", "cuGraphAddHostNode", 1.0),
+        )
+
+    def test_it_opens_at_the_moment_that_the_process_noted_with_the_life_of_what_was_near(self) -> None:
+        looked_up = tuple(Moment(float(at), "main", "call", "cuGetProcAddress_v2", 0.5) for at in range(100))
+        moments = (
+            *looked_up,
+            *(Moment(200.0 + at, "main", "call", name, 0.5) for at, name in enumerate(("cuInit", "cuDeviceGet"))),
+            *self.life(1, 300.0),
+            *self.life(2, 400.0),
+            Moment(500.0, "main", "finding", "contract"),
+            Moment(501.0, "main", "call", "cuGraphDestroy", 0.5),
+        )
+        focus = focus_of(self.case(Finding("contract", "it is not so")), 0, moments)
+        self.assertEqual((108, 102, (), NOTED), (focus.moment, focus.first, focus.objects, focus.how))
+
+    def test_equal_kinds_have_their_moments_in_order(self) -> None:
+        moments = (*self.life(1, 0.0), Moment(9.0, "main", "finding", "leak"), Moment(10.0, "main", "finding", "leak"))
+        case = self.case(Finding("leak", "a"), Finding("leak", "b"))
+        self.assertEqual([3, 4], [focus_of(case, number, moments).moment for number in (0, 1)])
+
+    def test_without_a_noted_moment_it_is_the_last_call_that_the_message_names(self) -> None:
+        release = Moment(20.0, "main", "call", "cuUserObjectRelease", 1.0, object="object 1", references=0)
+        moments = (*self.life(1, 0.0), *self.life(2, 10.0), release, *self.life(3, 30.0))
+        focus = focus_of(self.case(Finding("over-release", "cuUserObjectRelease took 2 of 0x1f")), 0, moments)
+        self.assertEqual((6, NAMED, ("object 1",)), (focus.moment, focus.how, focus.objects))
+        self.assertEqual(0, focus.first)
+
+    def test_a_crash_is_at_the_end_of_the_record(self) -> None:
+        moments = (*self.life(1, 0.0), *self.life(2, 10.0))
+        focus = focus_of(self.case(Finding("crash", "it was ended by SIGABRT")), 0, moments)
+        self.assertEqual((5, END, ()), (focus.moment, focus.how, focus.objects))
+
+    def test_a_life_that_began_long_before_is_not_seen_whole(self) -> None:
+        many = tuple(Moment(100.0 + at, "main", "call", f"call {at}", 0.5) for at in range(300))
+        moments = (*self.life(1, 0.0), *many, Moment(500.0, "main", "finding", "contract"))
+        focus = focus_of(self.case(Finding("contract", "object 1 is not so")), 0, moments)
+        self.assertEqual(("object 1",), focus.objects)
+        self.assertEqual(303 - 24, focus.first)
+
+    def test_only_a_leak_is_about_all_that_is_held_at_the_end(self) -> None:
+        gone = Moment(20.0, "main", "destructor", "object 2", 1.0, object="object 2", references=0)
+        moments = (*self.life(1, 0.0), *self.life(2, 10.0), gone)
+        for kind, objects in (("leak", ("object 1",)), ("contract", ())):
+            self.assertEqual(objects, focus_of(self.case(Finding(kind, "no")), 0, moments).objects)
+
+    def test_what_goes_on_around_the_moment_is_what_it_is_about(self) -> None:
+        around = Moment(20.0, "main", "call", "cuUserObjectRelease", 9.0, object="object 2", references=0)
+        moments = (*self.life(1, 0.0), *self.life(2, 10.0), around, Moment(25.0, "main", "finding", "over-release"))
+        case = self.case(Finding("over-release", "cuUserObjectRelease took 1 reference of user object 0x1fb0"))
+        self.assertEqual(("object 2",), focus_of(case, 0, moments).objects)
+        timeline = dataclasses.replace(case, timeline=Timeline(moments))
+        text = _Page(html_report.render(dataclasses.replace(sample_record(), cases=(timeline,)))).all_text()
+        self.assertIn("The user object of the message is object 2 in the timeline.", text)
+
+
+class OrderTest(unittest.TestCase):
+    """What comes first on the page, and what is folded."""
+
+    def test_findings_come_before_what_is_known_of_the_run(self) -> None:
+        page = _Page(html_report.render(realistic_record(), realistic_baseline()))
+        sections = [attributes["id"] for tag, attributes in page.tags if tag == "section"]
+        self.assertEqual(["summary", "findings", "timeline", "comparison", "cases"], sections[:5])
+        self.assertEqual(["about", "words"], sections[-2:])
+        text = page.all_text()
+        self.assertLess(text.index("it was replaced"), text.index("Driver library"))
+        self.assertLess(text.index("Take it again"), text.index("Plan: the faults that were asked for"))
+
+    def test_a_sequence_of_the_fuzzer_stands_in_its_finding(self) -> None:
+        content = html_report.render(fuzz_record()).decode()
+        article = content[content.index("<article") : content.index("</article>")]
+        for expected in ("0 clone g6 g2", "70 → 3", "458", "before it was made short"):
+            self.assertIn(expected, article)
+        self.assertLess(content.index("295 operations"), content.index("<article"))
+
+    def test_a_sequence_without_its_finding_is_shown_all_the_same(self) -> None:
+        fuzz = fuzz_record()
+        cases = (dataclasses.replace(fuzz.cases[0], verdict="passed", findings=()),)
+        self.assertIn("0 clone g6 g2", _Page(html_report.render(dataclasses.replace(fuzz, cases=cases))).all_text())
+
+    def test_every_word_that_is_explained_has_its_entry_and_every_column_a_word(self) -> None:
+        for record in (realistic_record(), fuzz_record()):
+            page = _Page(html_report.render(record, realistic_baseline()))
+            names = {attributes["id"] for _, attributes in page.tags if "id" in attributes}
+            terms = [attributes for tag, attributes in page.tags if "data-term" in attributes]
+            self.assertGreater(len(terms), 20)
+            for attributes in terms:
+                self.assertIn(f"word-{attributes['data-term']}", names)
+
+    def test_the_words_of_the_scripts_have_entries(self) -> None:
+        page = _Page(html_report.render(realistic_record()))
+        names = {attributes["id"] for _, attributes in page.tags if "id" in attributes}
+        for key in re.findall(r'(?:makeTerm|legendItem|placePlot)\((?:into, )?"([\w-]+)"', page.scripts[-1]):
+            self.assertIn(f"word-{key}", names)
+
+
+class RealisticTest(unittest.TestCase):
+    """The record that the tests look at is like one of a run, whose timelines harness/cli/timeline.py reads."""
+
+    def test_its_timelines_are_such_as_the_shim_writes(self) -> None:
+        kinds = {"call", "destructor", "host-function", "pending-call", "drain", "step", "fault", "finding", "release"}
+        for case in (*realistic_record().cases, *fuzz_record().cases):
+            for moment in case.timeline.moments if case.timeline else ():
+                self.assertRegex(moment.thread, r"^(main|(subject|callback|thread)-\d+)$")
+                self.assertIn(moment.kind, kinds)
+                if moment.kind == "destructor":
+                    self.assertEqual(moment.name, moment.object)
+                if moment.kind == "finding":
+                    self.assertIn(moment.name, [finding.kind for finding in case.findings])
+                if moment.object:
+                    self.assertRegex(moment.object, r"^object \d+$")
+
+
 class ComparisonTest(unittest.TestCase):
-    def kinds(self, before: Record, after: Record) -> dict[str, list[str]]:
-        comparison = compare(before, after)
-        return {name: [group.finding.kind for group in getattr(comparison, name)] for name in ("new", "still", "gone")}
-
-    def test_findings_are_new_still_there_or_gone(self) -> None:
-        expected = {"new": ["contract", "leak"], "still": ["crash"], "gone": ["hang"]}
-        self.assertEqual(expected, self.kinds(realistic_baseline(), realistic_record()))
-        same = {"new": [], "still": ["contract", "leak", "crash"], "gone": []}
-        self.assertEqual(same, self.kinds(realistic_record(), realistic_record()))
-
-    def test_verdicts_and_figures_are_compared_case_by_case(self) -> None:
-        sample = sample_record()
-        slower = dataclasses.replace(sample.cases[0], duration_ms=50.0, counters={"callbacks": 6}, verdict="error")
-        comparison = compare(sample, dataclasses.replace(sample, cases=(slower, *sample.cases[2:])))
-        self.assertEqual([("passed", "error")], [(a.verdict, b.verdict) for a, b in comparison.verdicts])
-        self.assertEqual((5, 0, 1), (comparison.common, comparison.appeared, comparison.disappeared))
-        counters = {change.name: change.ratio for change in comparison.counters}
-        self.assertEqual({"callbacks": 2.0, "peak queue length": 0.0}, counters)
-
-    def test_the_page_shows_it(self) -> None:
-        text = _Page(html_report.render(realistic_record(), realistic_baseline())).all_text()
+    def test_the_page_shows_what_the_comparison_says(self) -> None:
+        before, now = realistic_baseline(), realistic_record()
+        difference = compare(before, now)
+        text = _Page(html_report.render(now, before)).all_text()
+        for seen in (*difference.new.values(), *difference.gone.values(), *difference.still.values()):
+            self.assertIn(seen.message, text)
+        for change in difference.verdicts:
+            self.assertIn(change.case, text)
         for expected in ("Since the baseline", "it took longer than 60 s", "Changed verdicts", "Ratio"):
             self.assertIn(expected, text)
 

@@ -1,6 +1,8 @@
 """A record as a run of the default suite leaves it, with all that a page can show: for looking at, and for the browser.
 
-Made from a fixed seed: equal calls give equal records. `many_cases` is one with as many cases as are asked for.
+Made from a fixed seed: equal calls give equal records. Threads, objects, names and results are such as `holdfast run
+--report=json:PATH` writes. `many_cases` is a record with as many cases as are asked for, `fuzz_record` one of `holdfast
+fuzz`.
 """
 
 from __future__ import annotations
@@ -46,95 +48,121 @@ _STACK = (
 )
 
 
+_LOOKED_UP = 100  # driver calls that the library looks up when it is loaded
+
+
 class _Clock:
-    """Writes moments on a few threads, with the queue and the reference counts that go with them."""
+    """Writes moments, one after the other, with the queue and the reference counts that go with them."""
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
         self.moments: list[record.Moment] = []
         self.at = 0.0
-        self.references: dict[str, int] = {}
-        self.waiting: list[str] = []
+        self.waiting: list[int] = []  # the owners whose payloads are in the queue
+        self.objects = 0
 
     def add(self, thread: str, kind: str, name: str, took: float | None = None, **fields: object) -> None:
         values: dict[str, object] = {"duration_us": None if took is None else round(took, 3), **fields}
         self.moments.append(record.Moment(round(self.at, 3), thread, kind, name, **values))  # type: ignore[arg-type]
 
-    def call(self, thread: str, name: str, delta: int = 0, which: str = "", result: str = "") -> None:
-        took = self.random.lognormvariate(1.0, 0.7)
-        if which:
-            self.references[which] = self.references.get(which, 0) + delta
-            self.add(thread, "call", name, took, object=which, references=self.references[which], result=result)
-        else:
-            self.add(thread, "call", name, took, result=result)
-        self.at += took + self.random.expovariate(1 / 3)
+    def call(self, thread: str, name: str, usual: float = 1.5, **fields: object) -> None:
+        took = usual * self.random.lognormvariate(0, 0.5)
+        self.add(thread, "call", name, took, **fields)
+        self.at += took + self.random.expovariate(1 / 1.5)
 
-    def destroy(self, which: str) -> None:
-        self.references[which] = 0
-        took = self.random.lognormvariate(0.9, 0.4)
-        self.add("delivery", "destructor", which, took, object=which, references=0)
-        self.at += took * 0.4
-        self.waiting.append(which)
-        self.add("delivery", "pending-call", "Py_AddPendingCall", 0.4, queue=len(self.waiting))
-        self.at += took
+    def start(self) -> None:
+        """What every process of a scenario begins with."""
+        for _ in range(_LOOKED_UP):
+            self.call("main", "cuGetProcAddress_v2", 4)
+        for name, usual in (
+            ("cuInit", 7),
+            ("cuDeviceGet", 0.2),
+            ("cuDevicePrimaryCtxRetain", 370),
+            ("cuCtxSetCurrent", 5),
+            ("cuStreamCreate", 2000),
+            ("cuGraphCreate", 600),
+        ):
+            self.call("main", name, usual)
+
+    def attach(self, thread: str, call: str, result: str = "") -> int:
+        """A new user object goes to the graph before the call that gives a node its resources."""
+        self.objects += 1
+        number = self.objects
+        for name in ("cuUserObjectCreate", "cuGraphRetainUserObject"):
+            self.call(thread, name, object=f"object {number}", references=1)
+        if result:
+            self.at += 0.8
+            self.add(thread, "fault", call, result=f"return {result}")
+        self.call(thread, call, 4, result=result)
+        return number
+
+    def give_up(self, thread: str, number: int) -> None:
+        """The graph's reference goes; the destructor comes on a thread of the driver, and asks for a drain."""
+        name = f"object {number}"
+        self.add(thread, "call", "cuGraphReleaseUserObject", 9.0, object=name, references=0)
+        self.at += 4
+        self.add(thread, "fault", "destructor", result="deliver")
+        self.at += 40 + self.random.expovariate(1 / 300)
+        self.add("callback-0", "destructor", name, 2.6, object=name, references=0)
+        self.waiting.append(number)
+        self.at += 1
+        self.add("callback-0", "pending-call", "Py_AddPendingCall", 0.4, queue=len(self.waiting))
+        self.at += 6
 
     def drain(self, thread: str) -> None:
-        each = self.random.uniform(2, 5)
         count = len(self.waiting)
-        self.add(thread, "drain", "drain", each * count + 3, queue=0)
-        for which in self.waiting:
-            self.at += each
-            self.add(thread, "release", which, object=which)
+        each, mode = 1.2, "cuThreadExchangeStreamCaptureMode"
+        self.add(thread, "drain", "drain", each * count + 2 if count else 0.8, queue=0)
+        self.at += 0.5
+        if count:
+            self.add(thread, "call", mode, 0.3)
+            for place, number in enumerate(self.waiting):
+                self.at += each
+                self.add(thread, "release", f"owner {number}", queue=count - place - 1)
+            self.at += 0.4
+            self.add(thread, "call", mode, 0.2)
         self.waiting.clear()
-        self.at += 4
+        self.at += 3
+
+    def timeline(self, finding: str) -> record.Timeline:
+        if finding:
+            self.add("main", "finding", finding)
+        return record.Timeline(tuple(sorted(self.moments, key=lambda moment: moment.at_us)))
 
 
-def _timeline(seed: int, rounds: int = 46) -> record.Timeline:
-    """About 300 moments over 4 threads; one of the objects is never given up."""
+def _replacements(seed: int, finding: str, rounds: int = 14) -> record.Timeline:
+    """Owners are replaced one by one, those of two more threads as well; the first one is never given up."""
     clock = _Clock(seed)
-    clock.add("main", "step", "build")
-    objects = [f"object {index}" for index in range(1, 8)]
-    for each in objects:
-        clock.call("main", "cuUserObjectCreate", 1, each)
-        clock.call("main", "cuGraphRetainUserObject", 1, each)
-    for index in range(rounds):
-        worker = "worker 1" if index % 3 else "worker 2"
-        start = clock.at
-        clock.call(worker, "cuGraphAddHostNode")
-        clock.call("main", "cuGraphExecHostNodeSetParams", 1, clock.random.choice(objects[:4]))
-        if index == rounds // 2:
-            clock.add("main", "step", "replace")
-            clock.add("main", "fault", "cuGraphNodeSetParams", result="return CUDA_ERROR_OUT_OF_MEMORY")
-            clock.call("main", "cuGraphNodeSetParams", result="CUDA_ERROR_OUT_OF_MEMORY")
-        clock.call(worker, "cuGraphLaunch")
-        clock.add("delivery", "host-function", "callback of node 3", clock.random.lognormvariate(1.4, 0.3))
-        clock.at += 5
-        which = clock.random.choice(objects[:4])
-        clock.call("main", "cuGraphReleaseUserObject", -1 if clock.references[which] > 1 else 0, which)
-        if index % 5 == 2 and objects[4:]:
-            clock.call("main", "cuUserObjectRelease", -clock.references[objects[-1]], objects[-1])
-            clock.destroy(objects.pop())
-        if index % 7 == 5:
-            clock.add("main", "context", "capture", clock.at - start + 12)
-            clock.drain("main")
-    for each in objects[1:]:
-        clock.call("main", "cuUserObjectRelease", -clock.references[each], each)
-        clock.destroy(each)
-    clock.at += 30
+    clock.start()
+    clock.attach("main", "cuGraphAddHostNode")
     clock.drain("main")
-    clock.at += 25
-    clock.add("main", "finding", "contract: the owner is released exactly once")
-    moments = sorted(clock.moments, key=lambda moment: moment.at_us)
-    return record.Timeline(tuple(moments), left_out=112)
+    held = clock.attach("main", "cuGraphNodeSetParams")
+    for index in range(rounds):
+        thread = f"subject-{index % 2}"
+        other = clock.attach(thread, "cuGraphAddHostNode")
+        if index == rounds // 2:
+            clock.add("main", "step", "refused")
+            refused = clock.attach("main", "cuGraphNodeSetParams", "CUDA_ERROR_OUT_OF_MEMORY")
+            clock.give_up("main", refused)
+        following = clock.attach("main", "cuGraphNodeSetParams")
+        clock.give_up("main", held)
+        clock.drain("main")
+        held = following
+        clock.give_up(thread, other)
+        clock.call("main", "cuGraphHostNodeGetParams", 1)
+    clock.call("main", "cuGraphLaunch", 60)
+    clock.at += 20
+    clock.add("callback-1", "host-function", "host function", 3.1)
+    clock.at += 5
+    clock.drain("main")
+    return clock.timeline(finding)
 
 
 def _case(scenario: str, variant: str, verdict: str, draw: random.Random, **fields: object) -> record.Case:
     counters = {
-        "callbacks": draw.randrange(4, 30),
-        "drains": draw.randrange(1, 9),
-        "wakeups": draw.randrange(2, 20),
-        "peak queue length": draw.randrange(1, 7),
-        "leaked at shutdown": 0,
+        "payloads": draw.randrange(4, 30),
+        "wakeups_refused": draw.randrange(0, 9),
+        "queue_length_peak": draw.randrange(1, 7),
     }
     values: dict[str, object] = {
         "run": 0,
@@ -160,28 +188,42 @@ def _reproduce(scenario: str, variant: str) -> tuple[str, str]:
     )
 
 
-def _failed(scenario: str, variant: str, draw: random.Random, seed: int) -> record.Case:
-    contract = record.Finding(
-        "contract",
-        "the owner is released exactly once: it was replaced (0 releases)",
-        "scenarios/a1_replacement_releases_the_old_owners.cc:66",
-        _STACK,
-        _reproduce(scenario, variant),
-    )
-    leak = record.Finding("leak", "1 user object is alive at the end: object 1", reproduce=contract.reproduce)
-    rule = "cuGraphNodeSetParams:nth=1,return=CUDA_ERROR_OUT_OF_MEMORY"
-    fault = record.Fault("cuGraphNodeSetParams", 1, "main", 0, "return", "CUDA_ERROR_OUT_OF_MEMORY")
+_SCENARIO_RULES = (
+    "cuGraphNodeSetParams:nth=2,return=CUDA_ERROR_OUT_OF_MEMORY",
+    "cuGraphReleaseUserObject:nth=3,return=CUDA_ERROR_INVALID_VALUE",
+    "cuGraphReleaseUserObject:nth=5,return=CUDA_ERROR_INVALID_VALUE,after=true",
+    "destructor:deliver=thread",
+)
+
+
+def _failed(scenario: str, variant: str, draw: random.Random, finding: record.Finding, seed: int) -> record.Case:
+    """A case that ended where its contract broke: it has counted nothing yet."""
     return _case(
         scenario,
         variant,
         "failed",
         draw,
-        findings=(contract, leak),
-        rules=(record.Rule(rule, "user", 1), record.Rule("destructor:deliver=thread", "scenario", 7)),
-        faults=(fault,),
-        output_tail="building the graph\nreplacing the owner of node 3\nwaiting for the release ... 0 of 1\n",
+        findings=(finding,),
+        rules=tuple(
+            record.Rule(text, "scenario", fired) for text, fired in zip(_SCENARIO_RULES, (1, 0, 0, 7), strict=True)
+        ),
+        faults=(
+            record.Fault("destructor", 1, "main", 3, "deliver", None),
+            record.Fault("cuGraphNodeSetParams", 2, "main", 0, "return", "CUDA_ERROR_OUT_OF_MEMORY"),
+        ),
+        counters={},
+        output_tail="replacing the owner of node 3\nwaiting for the release ... 0 of 1\n",
         artifacts=f"{scenario}_{variant}_0",
-        timeline=_timeline(seed),
+        timeline=_replacements(seed, finding.kind),
+    )
+
+
+def _contract(scenario: str, variant: str) -> record.Finding:
+    return record.Finding(
+        "contract",
+        "the owner is released exactly once: it was replaced (0 releases)",
+        "scenarios/a1_replacement_releases_the_old_owners.cc:66",
+        reproduce=_reproduce(scenario, variant),
     )
 
 
@@ -218,15 +260,22 @@ def _detection(draw: random.Random) -> tuple[record.Detection, ...]:
 
 def _cases(draw: random.Random) -> tuple[record.Case, ...]:
     cases = [_case(scenario, variant, "passed", draw) for scenario in _SCENARIOS for variant in _VARIANTS]
-    cases[0] = _failed(_SCENARIOS[0], "inline", draw, 3)
-    cases[1] = _failed(_SCENARIOS[0], "thread", draw, 4)
+    for index, variant in enumerate(_VARIANTS[:2]):
+        cases[index] = _failed(_SCENARIOS[0], variant, draw, _contract(_SCENARIOS[0], variant), 3 + index)
+    leak = record.Finding(
+        "leak",
+        "still alive at the end of the scenario: 1 user objects",
+        "scenarios/cl_failed_clone_leaves_nothing.cc:31",
+        reproduce=_reproduce(_SCENARIOS[4], "inline"),
+    )
+    cases[12] = _failed(_SCENARIOS[4], "inline", draw, leak, 5)
     crash = record.Finding(
         "crash",
         "it was ended by SIGABRT",
-        stack=("holdfast model driver: cuGraphAddNode_v2: a graph is embedded in itself",),
+        stack=("holdfast model driver: cuGraphAddNode_v2: a graph is embedded in itself", *_STACK),
         reproduce=_reproduce(_SCENARIOS[7], "held"),
     )
-    cases[23] = _case(_SCENARIOS[7], "held", "failed", draw, findings=(crash,), timeline=_timeline(9, 12))
+    cases[23] = _case(_SCENARIOS[7], "held", "failed", draw, findings=(crash,), timeline=_replacements(9, "", 2))
     cases[18] = _case(_SCENARIOS[6], "inline", "skipped", draw, reason="there is no interpreter without the GIL")
     cases[35] = _case(_SCENARIOS[11], "held", "inconclusive", draw, reason="the fault cuGraphClone:nth=2 did not fire")
     return tuple(cases)
@@ -252,6 +301,7 @@ def realistic_record() -> record.Record:
             "seed": record.Option("0x0000000001c0ffee", "command line"),
             "bug": record.Option("old-reference-never-released", "command line"),
             "runs": record.Option(1, "default"),
+            "filter": record.Option(None, "default"),
             "jobs": record.Option(2, "default"),
             "timeout": record.Option("60s", "environment HOLDFAST_TIMEOUT"),
         },
@@ -269,10 +319,52 @@ def realistic_baseline() -> record.Record:
     cases = list(now.cases)
     cases[0] = _case(_SCENARIOS[0], "inline", "passed", draw)
     cases[1] = _case(_SCENARIOS[0], "thread", "passed", draw)
+    cases[12] = _case(_SCENARIOS[4], "inline", "passed", draw)
     cases[30] = _case(_SCENARIOS[10], "inline", "failed", draw, findings=(gone,))
-    for index in (4, 7, 12, 15, 27):
+    for index in (4, 7, 9, 15, 27):
         cases[index] = _case(cases[index].scenario, cases[index].variant, "passed", draw)
     return dataclasses.replace(now, cases=tuple(cases), started="2024-12-24T18:00:00.000Z", seed="0x00000000000000aa")
+
+
+def fuzz_record() -> record.Record:
+    """One sequence with a finding, made short, in the only job."""
+    file = "out/fuzz/3edf0286b5e8.fuzz"
+    command = f"fuzz --driver=model --bug=fuzz-clone-forgets-grandchildren --replay={file}"
+    reproduce = (f"holdfast {command}", f"bazel run //harness:holdfast -- {command}")
+    finding = record.Finding("contract", "node 35 lacks owner 8", reproduce=reproduce)
+    case = _case(
+        "fuzz",
+        "job-0",
+        "failed",
+        random.Random(11),
+        findings=(finding,),
+        counters={"operations": 295, "sequences": 8, "faults": 0, "elapsed_ms": 4},
+        timeline=_replacements(6, ""),
+        file="",
+        line=0,
+    )
+    shrunk = record.Shrunk(
+        fingerprint="3edf0286b5e8",
+        kind=finding.kind,
+        message=finding.message,
+        operations=3,
+        faults=0,
+        operations_before=70,
+        faults_before=10,
+        replays=458,
+        complete=True,
+        note="",
+        file=file,
+        sequence=(
+            "holdfast-fuzz 1 seed=0xb71d9c4521cfc9c5 reuse=at-once delivery=inline settle=1",
+            "0 create g0",
+            "0 embed g6 n5 g0 - -",
+            "0 clone g6 g2",
+        ),
+    )
+    fuzz = record.Fuzz(295, 8, 0.019, 15_427.9, (shrunk,))
+    template = realistic_record()
+    return dataclasses.replace(template, command="fuzz", cases=(case,), detection=(), operations=(), fuzz=fuzz)
 
 
 def many_cases(count: int, every: int = 1000) -> record.Record:
