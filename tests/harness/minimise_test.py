@@ -22,6 +22,7 @@ sys.path[:0] = [str(TESTS), str(TESTS.parents[1])]
 import jsonschema
 from command import TREE, Answer, FakeTree, await_condition, scenario
 
+from harness.cli.replay_string import decode
 from harness.cli.schedule import runs_of, switches_of, with_runs
 from harness.cli.smaller_rules import one_line, select, simpler
 from reports.record import Fault
@@ -108,6 +109,7 @@ class RulesOfACaseTest(MinimiseTest):
         self.assertEqual(1, answer.code, answer)
         (case,) = report["cases"]
         self.assertEqual(["b:fail", "d:nth=7,fail"], [rule["text"] for rule in case["rules"]])
+        self.assertEqual(("--fault=b:fail", "--fault=d:nth=7,fail"), decode(case["replay"]).options)
         minimised = case["minimised"]
         self.assertEqual((5, 2, None, True), tuple(minimised[name] for name in (
             "rules_before", "rules_after", "switches_before", "complete")))  # fmt: skip
@@ -159,8 +161,10 @@ class RulesOfACaseTest(MinimiseTest):
         plan = tree.file("plan.json", json.dumps({"version": 1, "rules": rules}).encode())
         answer, report = self.report(tree, f"--plan={plan}", "--minimise")
         self.assertIn("minimised: 5 of 5 rules, in 3 runs; its rules stay, since one of them has no form", answer.out)
-        self.assertFalse(report["cases"][0]["minimised"]["complete"])
-        self.assertIn(f"--plan={plan}", answer.out)
+        (case,) = report["cases"]
+        self.assertFalse(case["minimised"]["complete"])
+        self.assertIn(f"  holdfast replay '{case['replay']}'\n", answer.out)
+        self.assertEqual(tuple(rules), decode(case["replay"]).rules)
 
 
 class ScheduleOfACaseTest(MinimiseTest):
@@ -176,6 +180,18 @@ class ScheduleOfACaseTest(MinimiseTest):
         self.assertIn("  minimised: 2 of 11 switches of threads, in ", answer.out)
         self.assertIn(f"--schedule=replay:{case['schedule']}", answer.out)
         self.assert_replays(tree, answer, "contract in A1.a/only: it broke")
+        self.assertEqual((f"--schedule=replay:{case['schedule']}",), decode(case["replay"]).options)
+
+    def test_a_replay_string_made_smaller(self) -> None:
+        tree = self.tree(self.RACES)
+        _, report = self.report(tree, "--schedule=random", *TWO_FAULTS)
+        path = self.root / "report.json"
+        answer = tree.holdfast(
+            "replay", report["cases"][0]["replay"], "--minimise", "--color=no", f"--report=json:{path}"
+        )
+        self.assertIn("  minimised: 0 of 2 rules, 2 of 11 switches of threads, in ", answer.out)
+        (case,) = json.loads(path.read_text())["cases"]
+        self.assertEqual((f"--schedule=replay:{case['schedule']}",), decode(case["replay"]).options)
 
     def test_rules_and_schedule_together(self) -> None:
         answer, _ = self.report(self.tree(self.RACES), "--schedule=pct", *TWO_FAULTS, "--minimise")
