@@ -40,7 +40,7 @@ def main(arguments: Sequence[str], environment: Mapping[str, str], console: Cons
         code = _dispatch(arguments, environment, bazel, console)
         console.out.flush()
     except BrokenPipeError:
-        code = ExitCode.HARNESS_FAILED  # whoever read the output has gone, and need not be told
+        code = ExitCode.READER_GONE  # and need not be told
     except KeyboardInterrupt:
         code = ExitCode.INTERRUPTED
     except Exception as problem:
@@ -61,7 +61,7 @@ def _explain(problem: Exception, console: Console) -> ExitCode:
         place = traceback.extract_tb(problem.__traceback__)[-1]
         where = f"{os.path.basename(place.filename)}:{place.lineno}"
         sentence = f"the harness itself failed: {type(problem).__name__}: {problem} ({where})"
-    with contextlib.suppress(OSError):  # a standard error that is full must not hide the exit code
+    with contextlib.suppress(OSError, Problem):  # a standard error that is full must not hide the exit code
         console.err.write(f"holdfast: {visible(sentence)}\n")
     return code
 

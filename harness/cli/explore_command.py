@@ -14,10 +14,11 @@ import subprocess
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from harness.cli import layout
 from harness.cli.bazel_environment import BazelEnvironment
+from harness.cli.conclusion import conclude
 from harness.cli.options import Invocation
 from harness.cli.problems import HarnessError, NothingSelected, UsageError, nearest
 from harness.cli.report_files import ReportFiles
@@ -91,12 +92,11 @@ def run(invocation: Invocation, environment: Mapping[str, str], bazel: BazelEnvi
         options=_options(invocation),
         cases=tuple(_case(outcome, invocation) for outcome in outcomes),
     )
-    reports.write(final, final=True)
-    stream = console.err if reports.take_standard_output else console.out
-    paint = Paint(invocation["--color"], stream, environment)
-    stream.writelines(f"{line}\n" for line in _report_lines(outcomes, final, invocation, paint))
-    stream.flush()
-    return int(code)
+
+    def told(final: record.Record, stream: TextIO) -> list[str]:
+        return _report_lines(outcomes, final, invocation, Paint(invocation["--color"], stream, environment))
+
+    return conclude(final, reports, console, bazel, told)
 
 
 def _list(runner: Path) -> list[Program]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from harness.cli.verdict import ExitCode
 
@@ -30,6 +31,17 @@ class NothingSelected(Problem):
     """The selection is well formed and matches no case."""
 
     exit_code = ExitCode.NOTHING_RAN
+
+
+@contextlib.contextmanager
+def writing(what: str) -> Iterator[None]:
+    """Turns a failure to write `what` into a sentence that names it. That the reader of a pipe has gone is none."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as problem:
+        raise HarnessError(f"{what} was not written: {problem.strerror}") from None
 
 
 def nearest(word: str, known: Iterable[str]) -> str:

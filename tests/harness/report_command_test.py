@@ -174,9 +174,11 @@ class ConvertTest(ReportTest):
         said = self.report("convert", self.sample, f"--baseline={self.sample}", f"--report=json:{self.root}/a")
         self.assert_refused(said, "--baseline: none of these formats compares")
 
-    def test_a_report_that_cannot_be_written_is_exit_3(self) -> None:
+    def test_a_report_that_cannot_be_written(self) -> None:
         said = self.report("convert", self.sample, "--report=json:/proc/no/file")
-        self.assert_refused(said, "was not written", code=3)
+        self.assert_refused(said, "the report json:/proc/no/file cannot be written: No such file or directory")
+        said = self.report("convert", self.sample, "--report=json:/dev/full")
+        self.assert_refused(said, "the report /dev/full was not written: No space left on device", code=3)
 
 
 class MergeTest(ReportTest):

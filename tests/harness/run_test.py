@@ -130,10 +130,63 @@ class VerdictAndExitCodeTest(RunTest):
         self.assertTrue(pipe.is_fifo() and link.is_symlink() and target.is_file())
         self.assertEqual(1, json.loads(received[0])["summary"]["passed"])
 
-    def test_3_when_a_report_cannot_be_written_before_anything_runs(self) -> None:
-        answer = self.tree(scenario("A1.good")).holdfast(*RUN, "--report=json:/proc/report.json")
-        self.assert_ended(answer, 3, "/proc/report.json")
-        self.assertNotIn("passed", answer.out)
+    def test_2_for_a_place_at_which_nothing_can_be_written_before_anything_runs(self) -> None:
+        tree = self.tree(scenario("A1.good"))
+        file = tree.file("file", b"")
+        for option, why in (
+            (f"--report=json:{self.root}", "Is a directory"),
+            (f"--report=json:{file}/x.json", "Not a directory"),
+            (f"--report=jsonl:{file}/a/b.jsonl", "Not a directory"),
+            (f"--report=markdown+:{self.root}", "Is a directory"),
+            (f"--report=html:{self.root}/{'x' * 300}", "File name too long"),
+            ("--report=json:/proc/report.json", "No such file or directory"),
+            (f"--artifact-dir={file}", "Not a directory"),
+            ("--artifact-dir=/dev/null", "Not a directory"),
+            ("--artifact-dir=/proc/no/folder", "No such file or directory"),
+        ):
+            with self.subTest(option=option):
+                answer = tree.holdfast(*RUN, option)
+                self.assertEqual((2, "", 1), (answer.code, answer.out, answer.err.count("\n")), answer)
+                self.assertIn(option.partition("=")[2], answer.err)
+                self.assertIn(why, answer.err)
+        self.assert_ended(tree.holdfast(*RUN, XML_OUTPUT_FILE=str(self.root)), 2, f"junit:{self.root} cannot be")
+        self.assertEqual(b"", file.read_bytes())
+
+    def test_folders_are_made_and_the_longest_name_is_one(self) -> None:
+        longest = self.root / "new" / "folder" / ("x" * 255)
+        self.assert_ended(self.tree(scenario("A1.good")).holdfast(*RUN, f"--report=json:{longest}"), 0)
+        self.assertEqual([longest], list(longest.parent.iterdir()))
+
+    def test_a_report_that_could_not_be_written_is_in_all_others(self) -> None:
+        tree = self.tree(scenario("A1.good"))
+        lines = self.root / "run.jsonl"
+        answer, report = tree.report(*RUN, "--report=junit:/dev/full", f"--report=jsonl:{lines}")
+        sentence = "the report /dev/full was not written: No space left on device"
+        self.assert_ended(answer, 3, f"holdfast: {sentence}\n", "1 passed, 0 failed, 0 skipped")
+        end = json.loads(lines.read_text().splitlines()[-1])["end"]
+        for told in (report, end):
+            self.assertEqual((3, [sentence]), (told["exit_code"], told["notes"]))
+
+    def test_a_disk_that_becomes_full_names_the_file(self) -> None:
+        tree = self.tree(*(scenario(f"A{number}.good") for number in range(20)))
+        limit = (
+            "import os, resource, sys\n"
+            "resource.setrlimit(resource.RLIMIT_FSIZE, (6000, 6000))\n"
+            "os.execv(sys.argv[1], sys.argv[1:])\n"
+        )
+        for name in ("json", "jsonl"):
+            path = self.root / name
+            command = tree.command_line(*RUN, "--jobs=1", f"--report={name}:{path}")
+            done = subprocess.run(
+                [sys.executable, "-c", limit, *command],
+                env=tree.environment(),
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            self.assertEqual(3, done.returncode, done)
+            self.assertIn(f"holdfast: the report {path} was not written: File too large\n", done.stderr)
+            self.assertNotIn("the harness itself failed", done.stderr)
 
     def test_3_when_the_runner_lists_what_is_no_scenario(self) -> None:
         tree = self.tree({"scenario": "A1.nameless"})
