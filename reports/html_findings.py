@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from reports.case_name import case_name
 from reports.distinct_findings import DistinctFinding
 from reports.html_text import Budget, anchor_of, count_of, joined, more, table
 from reports.record import Case, Finding, Record
@@ -39,10 +40,6 @@ def findings_html(
 
 
 _LEFT_OUT = "<p>Its details are left out, since the page would grow too large; report.json has them.</p>"
-
-
-def case_name(case: Case) -> str:
-    return f"{case.scenario}/{case.variant}" + (f" run {case.run}" if case.run else "")
 
 
 def _head(record: Record, group: DistinctFinding, new: bool, room: Budget) -> str:

@@ -7,9 +7,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from reports.case_name import case_name
 from reports.distinct_findings import DistinctFinding
 from reports.html_comparison import Change, Comparison
-from reports.html_findings import case_name, reasons_html
+from reports.html_findings import reasons_html
 from reports.html_text import Budget, anchor_of, count_of, escape, more, table
 from reports.record import Detection, Fuzz, Operation, Record, Shrunk, summarize
 

@@ -27,7 +27,7 @@ from harness.cli.problems import Problem, UsageError, nearest
 from harness.cli.session import Console, open_session
 from harness.cli.verdict import ExitCode
 from harness.cli.version import VERSION
-from reports.visible import visible
+from reports.visible import for_log
 
 
 def main(arguments: Sequence[str], environment: Mapping[str, str], console: Console) -> int:
@@ -62,7 +62,7 @@ def _explain(problem: Exception, console: Console) -> ExitCode:
         where = f"{os.path.basename(place.filename)}:{place.lineno}"
         sentence = f"the harness itself failed: {type(problem).__name__}: {problem} ({where})"
     with contextlib.suppress(OSError, Problem):  # a standard error that is full must not hide the exit code
-        console.err.write(f"holdfast: {visible(sentence)}\n")
+        console.err.write(f"holdfast: {for_log(sentence)}\n")
     return code
 
 

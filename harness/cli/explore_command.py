@@ -25,13 +25,14 @@ from harness.cli.report_files import ReportFiles
 from harness.cli.reproduce import command_pair
 from harness.cli.seed import format_seed
 from harness.cli.session import Console, build_id, utc_now
-from harness.cli.table import Paint, closing_lines, columns
+from harness.cli.table import Paint, closing_lines, columns, note_lines
 from harness.cli.values import format_duration
 from harness.cli.verdict import ExitCode, Verdict, exit_code_of
 from harness.cli.version import VERSION
 from reports import record
 from reports.github_annotations import annotations
 from reports.name_glob import matches_glob
+from reports.visible import for_log
 
 DEFAULT_SECONDS = 600.0
 DEFAULT_SEED = 1
@@ -294,13 +295,14 @@ def _report_lines(outcomes: Sequence[Outcome], final: record.Record, invocation:
         failure = outcome.told.get("failure")
         shows = failure and (outcome.verdict is not Verdict.PASSED or len(outcomes) == 1)
         if outcome.reason:
-            lines += ["", f"{paint.verdict(outcome.verdict.value, outcome.program.name)}: {outcome.reason}"]
+            lines += ["", f"{paint.verdict(outcome.verdict.value, outcome.program.name)}: {for_log(outcome.reason)}"]
         if shows:
             head = f"{failure['verdict']} in {outcome.program.name}"
             shape = f"{failure['switches']} switches of threads, {failure['faults']} faults"
-            lines += ["", f"{paint('red', head)}: {failure['text']}", f"  {shape}"]
-            lines += [f"  {command}" for command in _replay_commands(outcome, invocation)]
+            lines += ["", f"{paint('red', for_log(head))}: {for_log(failure['text'])}", f"  {shape}"]
+            lines += [f"  {for_log(command)}" for command in _replay_commands(outcome, invocation)]
         if shows or (invocation["--replay"] and outcome.told):
-            lines += ["", *outcome.told["table"].splitlines()]
+            lines += ["", *map(for_log, outcome.told["table"].splitlines())]
+    lines += note_lines(final.notes)
     lines += annotations(final) if invocation["--annotations"] else []
     return [*lines, "", *closing_lines(record.summarize(final), final.not_run)]

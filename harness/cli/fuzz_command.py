@@ -22,10 +22,11 @@ from harness.cli.reproduce import command_pair
 from harness.cli.run_command import make_setting, print_header, progress_level, width_of
 from harness.cli.seed import format_seed
 from harness.cli.session import Session, open_reports
-from harness.cli.table import Paint, closing_lines, details
+from harness.cli.table import Paint, closing_lines, details, note_lines
 from harness.cli.values import format_duration
 from harness.cli.verdict import ExitCode, Verdict, exit_code_of
 from reports import record
+from reports.visible import for_log
 
 DEFAULT_SECONDS = 60.0
 SHRUNK_FOLDER = Path("out") / "fuzz"
@@ -208,7 +209,7 @@ def _told(session: Session, reductions: Sequence[Reduction], final: record.Recor
     lines += details(final.cases, paint)
     for reduction in reductions:
         lines += ["", *_describe(reduction)]
-    lines += ["", *final.notes] if final.notes else []
+    lines += note_lines(final.notes)
     lines += session.annotation_lines(final)
     return [*lines, "", *closing_lines(record.summarize(final), final.not_run)]
 
@@ -221,4 +222,4 @@ def _describe(reduction: Reduction) -> list[str]:
         f"{summary.kind} {summary.fingerprint}: {summary.operations_before} operations and {summary.faults_before} "
         f"faults, shrunk to {summary.operations} and {summary.faults} in {summary.replays} replays{note}"
     )
-    return [head, f"  {summary.file}", *(f"    {line}" for line in reduction.sequence.lines())]
+    return [*map(for_log, (head, f"  {summary.file}", *(f"    {line}" for line in reduction.sequence.lines())))]

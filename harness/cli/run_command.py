@@ -23,11 +23,12 @@ from harness.cli.report_files import ReportFiles
 from harness.cli.reproduce import Reproducer
 from harness.cli.schedule import ThreadOrder, refuse_unorderable
 from harness.cli.session import Session, open_reports
-from harness.cli.table import Paint, case_table, closing_lines, details
+from harness.cli.table import Paint, case_table, closing_lines, details, note_lines
 from harness.cli.timeline import TimelineShare
 from harness.cli.values import format_duration
 from harness.cli.verdict import ExitCode, Verdict, exit_code_of
 from reports import record
+from reports.visible import for_log
 
 
 class RunState:
@@ -184,8 +185,8 @@ def progress_level(invocation: Invocation) -> str:
 
 
 def print_header(session: Session) -> None:
-    lines = session.header()
-    session.console.err.writelines(f"{line}\n" for line in (lines[:1] if session.invocation["--quiet"] else lines))
+    lines = session.header()[: 1 if session.invocation["--quiet"] else None]
+    session.console.err.writelines(f"{for_log(line)}\n" for line in lines)
     session.console.err.flush()
 
 
@@ -237,6 +238,6 @@ def _told(session: Session, final: record.Record, stream: TextIO) -> list[str]:
     shown = [case for case in final.cases if not session.invocation["--quiet"] or case.verdict != "passed"]
     lines = case_table(shown, paint) if shown else []
     lines += details(final.cases, paint)
-    lines += ["", *final.notes] if final.notes else []
+    lines += note_lines(final.notes)
     lines += session.annotation_lines(final)
     return [*lines, "", *closing_lines(record.summarize(final), final.not_run)]

@@ -37,9 +37,10 @@ from harness.cli.run_command import make_setting, print_header, progress_level, 
 from harness.cli.session import Session, open_reports
 from harness.cli.sweep import PointTask, Sweep
 from harness.cli.sweep_command import SWEEP_SUITE
-from harness.cli.table import Paint, closing_lines, columns, details
+from harness.cli.table import Paint, closing_lines, columns, details, note_lines
 from harness.cli.verdict import ExitCode, Verdict
 from reports import record
+from reports.visible import for_log
 
 MISSED = "MISSED"
 FUZZ_SECONDS = 60.0  # within which the fuzzer has to find what it claims
@@ -313,7 +314,7 @@ def matrix(cells: Sequence[record.Detection]) -> list[str]:
         own = {cell.scenario: ", ".join(cell.kinds) if cell.caught else MISSED for cell in cells if cell.bug == bug}
         rows.append((bug, *(own.get(scenario, "") for scenario in scenarios)))
     head = ("seeded bug", *(str(number) for number in range(1, len(scenarios) + 1)))
-    legend = [f"{number:>3}  {scenario}" for number, scenario in enumerate(scenarios, start=1)]
+    legend = [f"{number:>3}  {for_log(scenario)}" for number, scenario in enumerate(scenarios, start=1)]
     return [*columns(head, rows), "", *legend]
 
 
@@ -321,12 +322,13 @@ def _told(session: Session, final: record.Record, stream: TextIO) -> list[str]:
     paint = Paint(session.invocation["--color"], stream, session.environment)
     lines = matrix(final.detection) if final.detection else []
     lines += [
-        f"{paint('red', MISSED)} {cell.bug} by {cell.scenario}{': ' + cell.reason if cell.reason else ''}"
+        f"{paint('red', MISSED)} {for_log(cell.bug)} by {for_log(cell.scenario)}"
+        + (f": {for_log(cell.reason)}" if cell.reason else "")
         for cell in final.detection
         if not cell.caught
     ]
     lines += details(final.cases, paint)
-    lines += ["", *final.notes] if final.notes else []
+    lines += note_lines(final.notes)
     lines += session.annotation_lines(final)
     caught = sum(cell.caught for cell in final.detection)
     lines += ["", f"{caught} of {len(final.detection)} claims hold; the library as it is:"]

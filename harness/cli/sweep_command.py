@@ -29,9 +29,10 @@ from harness.cli.run_command import (
 )
 from harness.cli.session import Session, open_reports
 from harness.cli.sweep import PointTask, Sweep, operation_of
-from harness.cli.table import Paint, closing_lines, columns, details
+from harness.cli.table import Paint, closing_lines, columns, details, note_lines
 from harness.cli.verdict import ExitCode, Verdict, exit_code_of
 from reports import record
+from reports.visible import for_log
 
 SWEEP_SUITE = "sweep"
 
@@ -189,7 +190,7 @@ def table_of(operations: Sequence[record.Operation]) -> list[str]:
             reasons.setdefault(reason, {}).update(dict.fromkeys(sites))
     lines = columns(("operation", *counted, "sites"), rows)
     lines += ["", "not after, since"] if reasons else []
-    lines += [f"  {reason}: {', '.join(sorted(sites))}" for reason, sites in sorted(reasons.items())]
+    lines += [f"  {for_log(reason)}: {for_log(', '.join(sorted(sites)))}" for reason, sites in sorted(reasons.items())]
     return lines
 
 
@@ -197,6 +198,6 @@ def _told(session: Session, final: record.Record, stream: TextIO) -> list[str]:
     paint = Paint(session.invocation["--color"], stream, session.environment)
     lines = table_of(final.operations) if final.operations and not session.invocation["--quiet"] else []
     lines += details(final.cases, paint)
-    lines += ["", *final.notes] if final.notes else []
+    lines += note_lines(final.notes)
     lines += session.annotation_lines(final)
     return [*lines, "", *closing_lines(record.summarize(final), final.not_run)]

@@ -296,6 +296,39 @@ class OutputTest(RunTest):
         self.assertNotIn("A1.good", answer.out)
         self.assertIn("A2.bad", answer.out)
 
+    def test_nothing_that_a_subject_says_acts_on_a_terminal_or_a_forge(self) -> None:
+        lines = (
+            "::error::a",
+            "  ::set-output name=b::",
+            "##[error]c",
+            "##vso[d]",
+            "##teamcity[e]",
+            "section_start:1:f",
+        )
+        said = "\n".join(lines) + "\r\x1b[0K\x1b[31m\u202e"
+        tree = self.tree(
+            scenario("A1.bad", "finds", message=said, stack=list(lines)), scenario("A2.skips", "skips", message=said)
+        )
+        report, summary = f"{self.root}/r.json", f"{self.root}/summary.md"
+        policy = tree.file("policy.json", b'{"version": 1, "rules": {"no-new-findings": {}}}')
+        first = tree.holdfast(*RUN, "--verbose", f"--report=json:{report}", f"--report=markdown:{summary}")
+        clean = tree.file("clean.json", tree.holdfast(*RUN, "--filter=A2*", "--report=json:-").out.encode())
+        answers = [first, *(tree.holdfast(*words) for words in (
+            (*RUN, "--report=markdown:-"),
+            (*RUN, "--report=junit:-"),
+            (*RUN, "--report=tap:-"),
+            ("report", "show", report, "*"),
+            ("report", "diff", str(clean), report),
+            ("gate", report, f"--policy={policy}"),
+        ))]  # fmt: skip
+        for answer in answers:
+            told = answer.out + answer.err
+            self.assertIn("error", told)
+            self.assertNotRegex(told, r"(?m)^\s*(?:::|section_start)|##[a-z]*\[")
+            self.assertNotRegex(told, "[\x00-\x08\x0b-\x1f\u202e]")
+        self.assertIn("contract in A1.bad/only: \\x3a:error::a\n", first.out)
+        self.assertIn("      \\x3a:set-output name=b::\n", first.out)
+
     def test_color_is_off_without_a_terminal_and_on_by_request(self) -> None:
         tree = self.tree(scenario("A1.good"))
         self.assertNotIn("\x1b", tree.holdfast("run", "--driver=model").out)

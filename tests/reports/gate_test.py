@@ -172,7 +172,7 @@ BROKEN: tuple[tuple[str, str, Change], ...] = (
     ),
     (
         "no-new-findings",
-        f"leak in A1.a/inline [{LEAK_PRINT}]: 1 graph",
+        f"leak in A1.a/inline (run 9) [{LEAK_PRINT}]: 1 graph",
         with_cases(case("A1.a", verdict="failed", run=9)),
     ),
     (

@@ -28,9 +28,10 @@ from reports.distinct_findings import distinct_findings
 from reports.html_comparison import compare
 from reports.html_data import latencies
 from reports.html_findings import MOST_FINDINGS, MOST_STACK
-from reports.html_text import Budget, joined, visible
+from reports.html_text import Budget, joined
+from reports.plain_text import plain
 from reports.record import Finding, Moment, Record
-from tests.reports.hostile_record import HOSTILE, hostile_record
+from tests.reports.hostile_records import HOSTILE, hostile_record
 from tests.reports.realistic_record import realistic_baseline, realistic_record
 from tests.reports.sample_record import REPRODUCE, sample_record
 
@@ -182,9 +183,9 @@ class SafetyTest(unittest.TestCase):
     def test_hostile_text_is_kept_and_can_be_seen(self) -> None:
         content = html_report.render(hostile_record())
         page = _Page(content)
-        self.assertIn(visible(HOSTILE), page.all_text())
+        self.assertIn(plain(HOSTILE), page.all_text())
         self.assertIn(r"\u202e\ud800\x00\x1b[31m", page.all_text())
-        self.assertIn(visible(HOSTILE), page.document()["cases"]["scenarios"][0])
+        self.assertIn(plain(HOSTILE), page.document()["cases"]["scenarios"][0])
         for letter in ("\u2028", "\u202e", "\x00", "\x1b"):
             self.assertNotIn(letter, content.decode())
 
@@ -239,7 +240,7 @@ class MeasuredTest(unittest.TestCase):
         program = (
             "import resource, sys, time; sys.path.insert(0, sys.argv[1])\n"
             "from reports import html_report\n"
-            "from tests.reports.hostile_record import huge_record\n"
+            "from tests.reports.hostile_records import huge_record\n"
             "from tests.reports.realistic_record import many_cases\n"
             f"record = {maker}\n"
             "began = time.process_time()\n"

@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).absolute().parents[2]))
 from reports.commented_json import STRICT, load, without_comments
 from reports.name_glob import matches_glob, matches_name
 from reports.structure import StructureError, Structures
-from reports.visible import visible, visible_lines
+from reports.visible import by_reference, for_log, inert, lines_for_log, visible
 
 
 @dataclasses.dataclass(frozen=True)
@@ -109,7 +109,21 @@ class TextTest(unittest.TestCase):
     def test_nothing_invisible_is_left(self) -> None:
         self.assertEqual("plain ü", visible("plain ü"))
         self.assertEqual(r"\x1b[31m\ud800\u202e\t\n\x7f", visible("\x1b[31m\ud800\u202e\t\n\x7f"))
-        self.assertEqual(["a" + " " * 7 + "b", r"\r"], visible_lines("a\tb\n\r"))
+        for text, shown in (
+            ("::error::x", r"\x3a:error::x"),
+            ("  ::error::x", r"  \x3a:error::x"),
+            ("a::b", "a::b"),
+            ("a ##[error]", r"a \x23#[error]"),
+            ("###[x ##vso[y", r"#\x23#[x \x23#vso[y"),
+            ("##teamcity[a]", r"\x23#teamcity[a]"),
+            ("## title", "## title"),
+            ("section_start:1:x\r\x1b[0K", r"\x73ection_start:1:x\r\x1b[0K"),
+            ("x\n::y", r"x\n::y"),
+        ):
+            self.assertEqual(shown, for_log(text))
+            self.assertEqual(shown, for_log(shown))
+        self.assertEqual("a\n &#58;:b", inert("a\n ::b", by_reference))
+        self.assertEqual(["a" + " " * 7 + "b", r"\r"], lines_for_log("a\tb\n\r"))
 
     def test_globs_know_the_star_and_the_question_mark_only(self) -> None:
         self.assertTrue(matches_name("a?c*", "abcd\n"))
