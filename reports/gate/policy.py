@@ -10,6 +10,7 @@ from typing import Any
 from reports import commented_json
 from reports.gate import canary, conditions, coverage, detection, findings, limits, scenarios
 from reports.gate.rule import GateError, Rule, parameter
+from reports.record import COMMANDS
 from reports.structure import StructureError, Structures
 
 VERSION = 1
@@ -29,8 +30,6 @@ RULES: tuple[Rule, ...] = (
     limits.COUNTER_RULE,
     limits.DURATION_RULE,
 )
-
-COMMANDS = ("run", "selftest", "sweep", "fuzz", "explore")
 
 
 @dataclasses.dataclass(frozen=True)

@@ -21,7 +21,7 @@ from harness.cli.cli import main
 from harness.cli.options import command_help
 from harness.cli.session import Console
 from harness.cli.verdict import Verdict, exit_code_of
-from reports import json_report
+from reports import json_lines_report, json_report
 from reports.merge import merge
 from reports.record import Finding, Option, Record
 from tests.reports.sample_record import sample_record
@@ -200,6 +200,15 @@ class RefusalTest(GateTest):
             (b"{}", "no report"),
             (b"[" * 200_000, "no JSON"),
             (b"<xml/>", "no JSON"),
+            (b"\xef\xbb\xbf" + whole, "byte order mark"),
+            (whole.decode().encode("utf-16"), "no UTF-8"),
+            (json_lines_report.render(CLEAN) + b"x", "something behind the end"),
+            (whole.replace(b'"duration_ms": 12.5', b'"duration_ms": -1'), "/cases/0/duration_ms: it is -1"),
+            (whole.replace(b'"duration_ms": 12.5', b'"duration_ms": NaN'), "NaN is no JSON number"),
+            (whole.replace(b'"run": 0', b'"run": -1'), "/cases/0/run: it is -1"),
+            (whole.replace(b'"seed": "0x', b'"seed": "', 1), "/seed: it is "),
+            (whole.replace(b'"line": 14', b'"line": 14, "line": 14'), "twice"),
+            (whole.replace(CLEAN.started.encode(), b"2025-02-30T00:00:00Z"), "/started"),
             (b"\x00\xff\xfe", "no JSON"),
         ):
             bad = self.file("bad.json", content)

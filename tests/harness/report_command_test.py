@@ -164,11 +164,11 @@ class ConvertTest(ReportTest):
             mock.patch("harness.cli.report_command.COMPARING", ("junit",)),
             mock.patch.dict(report_files.RENDERERS, {"junit": compares}),
         ):
-            old = self.report_file("old.json", dataclasses.replace(SAMPLE, seed="0x1"))
+            old = self.report_file("old.json", dataclasses.replace(SAMPLE, seed="0x0000000000000001"))
             targets = (f"--report=junit:{self.root}/a", f"--report=json:{self.root}/b")
             self.assertEqual(0, self.report("convert", self.sample, f"--baseline={old}", *targets).code)
             self.assertEqual(0, self.report("convert", self.sample, *targets).code)
-        self.assertEqual([dataclasses.replace(SAMPLE, seed="0x1"), None], seen)
+        self.assertEqual([dataclasses.replace(SAMPLE, seed="0x0000000000000001"), None], seen)
 
     def test_a_baseline_that_no_format_looks_at_is_refused(self) -> None:
         said = self.report("convert", self.sample, f"--baseline={self.sample}", f"--report=json:{self.root}/a")
@@ -205,7 +205,9 @@ class MergeTest(ReportTest):
         self.assertEqual(path.read_bytes(), again.read_bytes())
 
     def test_what_does_not_belong_together(self) -> None:
-        other = self.report_file("other.json", dataclasses.replace(SAMPLE, seed="0x1", started="2026-01-01T00:00:00Z"))
+        other = self.report_file(
+            "other.json", dataclasses.replace(SAMPLE, seed=f"0x{1:016x}", started="2026-01-01T00:00:00Z")
+        )
         said = self.report("merge", self.sample, other, f"--report=json:{self.root}/out")
         self.assert_refused(said, "do not belong together: the seed differs")
         self.assertFalse((self.root / "out").exists())
@@ -287,7 +289,7 @@ class ShowTest(ReportTest):
     def test_control_characters_are_visible(self) -> None:
         evil = "\x1b]0;title\x07\r\u202e\ud800"
         cases = tuple(
-            dataclasses.replace(case, variant=evil, seed=evil, replay=evil, output_tail=evil)
+            dataclasses.replace(case, variant=evil, reason=evil, replay=evil, output_tail=evil)
             for case in SAMPLE.cases[:2]
         )
         path = self.report_file("evil.json", dataclasses.replace(SAMPLE, cases=cases, notes=(evil,)))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import sys
 import unittest
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).absolute().parents[2]))
 
-from reports.commented_json import STRICT, load, without_comments
+from reports.commented_json import load, load_without_comments, without_comments
 from reports.name_glob import matches_glob, matches_name
 from reports.structure import StructureError, Structures
 from reports.visible import by_reference, for_log, inert, lines_for_log, visible
@@ -89,8 +88,16 @@ class StrictJsonTest(unittest.TestCase):
     def test_what_python_would_take(self) -> None:
         for text in ("NaN", "-Infinity", "1e999", "-1e999", "9" * 21, '{"a": 1, "a": 1}'):
             with self.subTest(text=text[:10]), self.assertRaises(ValueError):
-                json.loads(text, **STRICT)
-        self.assertEqual([18446744073709551615, 1.5, -3], json.loads("[18446744073709551615, 1.5, -3]", **STRICT))
+                load_without_comments(text.encode())
+        self.assertEqual([18446744073709551615, 1.5, -3], load_without_comments(b"[18446744073709551615, 1.5, -3]"))
+
+    def test_what_is_no_plain_utf_8(self) -> None:
+        for read in (load, load_without_comments):
+            for encoding, says in (("utf-8-sig", "byte order mark"), ("utf-16", "no UTF-8"), ("utf-32", "no UTF-8")):
+                with self.assertRaisesRegex(ValueError, says):
+                    read('{"a": 1}'.encode(encoding))
+            with self.assertRaisesRegex(ValueError, "Expecting|Extra|delimiter|JSON"):
+                read('{"a": 1}'.encode("utf-16-le"))
 
     def test_comments(self) -> None:
         self.assertEqual(
