@@ -69,6 +69,7 @@ def _writing(name: str, path: Path) -> AbstractContextManager[None]:
 
 def read_bazel_environment(environment: Mapping[str, str]) -> BazelEnvironment:
     """Reads and checks the variables. Raises UsageError."""
+    _refuse_half_a_shard(environment)
     count = _number(environment, "TEST_TOTAL_SHARDS", 1)
     index = _number(environment, "TEST_SHARD_INDEX", 0)
     if count < 1 or index >= count:
@@ -90,6 +91,14 @@ def read_bazel_environment(environment: Mapping[str, str]) -> BazelEnvironment:
         warnings_file=_path(environment, "TEST_WARNINGS_OUTPUT_FILE"),
         is_test=bool(environment.get("TEST_SRCDIR")),
     )
+
+
+def _refuse_half_a_shard(environment: Mapping[str, str]) -> None:
+    """One of the two variables alone would run everything in each shard, or in none."""
+    names = ("TEST_TOTAL_SHARDS", "TEST_SHARD_INDEX")
+    for name, other in (names, names[::-1]):
+        if environment.get(name) and not environment.get(other):
+            raise UsageError(f"{name}={environment[name]} and no {other}: a shard needs both")
 
 
 def _budget(environment: Mapping[str, str]) -> float | None:

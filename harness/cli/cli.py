@@ -23,10 +23,11 @@ from harness.cli import (
 )
 from harness.cli.bazel_environment import BazelEnvironment, read_bazel_environment
 from harness.cli.options import Invocation
-from harness.cli.problems import Problem, UsageError, nearest
+from harness.cli.problems import Problem, UsageError
 from harness.cli.session import Console, open_session
 from harness.cli.verdict import ExitCode
 from harness.cli.version import VERSION
+from reports.nearest import nearest
 from reports.visible import for_log
 
 
@@ -82,7 +83,8 @@ def _dispatch(
     names = [known.name for known in options.COMMANDS]
     if command not in names:
         what = "option" if command.startswith("-") else "command"
-        raise UsageError(f"unknown {what} {command}{nearest(command, names)}")
+        hint = nearest(command, names, "; holdfast --help has them all")
+        raise UsageError(f"unknown {what} {command}{hint}")
     before_end = rest[: rest.index("--")] if "--" in rest else rest
     if "--help" in before_end or "-h" in before_end:
         console.out.write(options.command_help(command))

@@ -20,7 +20,7 @@ from harness.cli import layout
 from harness.cli.bazel_environment import BazelEnvironment
 from harness.cli.conclusion import conclude
 from harness.cli.options import Invocation
-from harness.cli.problems import HarnessError, NothingSelected, UsageError, nearest
+from harness.cli.problems import HarnessError, NothingSelected, UsageError
 from harness.cli.report_files import ReportFiles
 from harness.cli.reproduce import command_pair
 from harness.cli.seed import format_seed
@@ -32,6 +32,7 @@ from harness.cli.version import VERSION
 from reports import record
 from reports.github_annotations import annotations
 from reports.name_glob import matches_glob
+from reports.nearest import nearest
 from reports.visible import for_log
 
 DEFAULT_SECONDS = 600.0

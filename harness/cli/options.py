@@ -11,8 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from harness.cli import values
-from harness.cli.problems import UsageError, nearest
+from harness.cli.problems import UsageError
 from harness.cli.seed import parse_seed
+from reports.nearest import nearest
 
 Reader = Callable[[str], Any]
 

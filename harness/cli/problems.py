@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import difflib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from harness.cli.verdict import ExitCode
 
@@ -42,9 +41,3 @@ def writing(what: str) -> Iterator[None]:
         raise
     except OSError as problem:
         raise HarnessError(f"{what} was not written: {problem.strerror}") from None
-
-
-def nearest(word: str, known: Iterable[str]) -> str:
-    """A clause that names the known word closest to `word`; empty when none is close."""
-    close = difflib.get_close_matches(word, list(known), n=1, cutoff=0.5)
-    return f"; did you mean {close[0]}?" if close else ""

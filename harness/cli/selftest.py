@@ -30,7 +30,7 @@ from harness.cli.engine import Engine
 from harness.cli.fuzzer import Fuzzer
 from harness.cli.interrupt import Interrupt
 from harness.cli.name_filter import parse_filter
-from harness.cli.problems import HarnessError, NothingSelected, nearest
+from harness.cli.problems import HarnessError, NothingSelected
 from harness.cli.progress import Progress
 from harness.cli.report_files import ReportFiles
 from harness.cli.run_command import make_setting, print_header, progress_level, time_budget, width_of
@@ -40,6 +40,7 @@ from harness.cli.sweep_command import SWEEP_SUITE
 from harness.cli.table import Paint, closing_lines, columns, details, note_lines
 from harness.cli.verdict import ExitCode, Verdict
 from reports import record
+from reports.nearest import nearest
 from reports.visible import for_log
 
 MISSED = "MISSED"

@@ -22,13 +22,14 @@ from harness.cli.layout import Layout
 from harness.cli.options import Invocation
 from harness.cli.output_places import refuse_unwritable_folder
 from harness.cli.plans import PlanBuilder
-from harness.cli.problems import HarnessError, UsageError, nearest
+from harness.cli.problems import HarnessError, UsageError
 from harness.cli.report_files import ReportFiles
 from harness.cli.seed import format_seed, fresh_seed, mix
 from harness.cli.values import ReportTarget, format_duration
 from harness.cli.version import VERSION
 from reports import record
 from reports.github_annotations import annotations
+from reports.nearest import nearest
 
 _SANITIZER_MARKS = {"address": b"__asan_init", "thread": b"__tsan_init", "undefined": b"__ubsan_handle"}
 

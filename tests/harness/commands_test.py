@@ -59,6 +59,9 @@ class CommonTest(CommandTest):
     def test_usage_errors(self) -> None:
         tree = self.tree()
         self.assert_ended(tree.holdfast("rum"), 2, "unknown command rum; did you mean run?")
+        self.assert_ended(tree.holdfast("qqqq"), 2, "unknown command qqqq; holdfast --help has them all")
+        self.assert_ended(tree.holdfast("help", "polices"), 2, "there is no topic 'polices'; did you mean")
+        self.assert_ended(tree.holdfast("help", "qqqq"), 2, "there is no topic 'qqqq'; holdfast help has them all")
         self.assert_ended(tree.holdfast("--seeds=1"), 2, "unknown option --seeds")
         self.assert_ended(tree.holdfast(), 2, "usage: holdfast", "name a command")
 

@@ -143,6 +143,7 @@ class EventsTest(unittest.TestCase):
             b'{"event":"counter","name":"n","value":Infinity}',
             b'{"event":"finding","kind":"leak","message":"m","stack":"s"}',
             b'{"event":"subject","driver_version":"13"}',
+            b'{"event":"finding","kind":"Two Words","message":"a"}',
         ):
             with self.subTest(line=line):
                 self.assertEqual(1, len(parse_events(line + b"\n", died=False).problems))

@@ -214,6 +214,10 @@ class MergeTest(ReportTest):
 
 
 class DiffTest(ReportTest):
+    def test_reports_of_different_commands_are_not_compared(self) -> None:
+        other = self.report_file("other.json", dataclasses.replace(SAMPLE, command="fuzz"))
+        self.assert_refused(self.report("diff", self.sample, other), "of holdfast run and of holdfast fuzz")
+
     def test_equal_reports(self) -> None:
         answer = self.report("diff", self.sample, self.sample)
         self.assertEqual(0, answer.code)

@@ -470,6 +470,22 @@ class BazelTest(RunTest):
                 self.assert_ended(answer, 2, name)
                 self.assertFalse(mark.exists())
 
+    def test_half_a_shard_is_a_usage_error(self) -> None:
+        tree = self.tree(scenario("A1.good"))
+        for total, index, says in (
+            ("2", "", "TEST_TOTAL_SHARDS=2 and no TEST_SHARD_INDEX: a shard needs both"),
+            ("1", "", "TEST_TOTAL_SHARDS=1 and no TEST_SHARD_INDEX: a shard needs both"),
+            ("", "0", "TEST_SHARD_INDEX=0 and no TEST_TOTAL_SHARDS: a shard needs both"),
+            ("2", "2", "TEST_SHARD_INDEX=2 and TEST_TOTAL_SHARDS=2 name no shard"),
+            ("0", "0", "name no shard"),
+            ("two", "0", "TEST_TOTAL_SHARDS='two' is no number"),
+            ("2", "-1", "TEST_SHARD_INDEX='-1' is no number"),
+        ):
+            with self.subTest(total=total, index=index):
+                answer = tree.holdfast(*RUN, TEST_TOTAL_SHARDS=total, TEST_SHARD_INDEX=index)
+                self.assert_ended(answer, 2, says)
+                self.assertEqual("", answer.out)
+
     def test_a_budget_that_the_test_cannot_hold_is_refused_with_numbers(self) -> None:
         answer = self.tree(scenario("A1.good")).holdfast(*RUN, "--max-total-time=2m", TEST_TIMEOUT="60")
         self.assert_ended(answer, 2, "--max-total-time=120s is 69s more than TEST_TIMEOUT leaves (51s)")
