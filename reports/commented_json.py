@@ -4,6 +4,7 @@ would keep one of the two and nobody would know which.
 
 from __future__ import annotations
 
+import codecs
 import json
 import math
 import re
@@ -26,11 +27,26 @@ def _blank(match: re.Match[str]) -> str:
 
 def load(data: bytes) -> Any:
     """The value. Raises ValueError with a sentence."""
+    return _parsed(without_comments(_decoded(data)))
+
+
+def load_without_comments(data: bytes) -> Any:
+    """The value of JSON that programs write, which is UTF-8 and has no comment. Raises ValueError with a sentence."""
+    return _parsed(_decoded(data))
+
+
+def _decoded(data: bytes) -> str:
+    if data.startswith(codecs.BOM_UTF8):
+        raise ValueError("it begins with a byte order mark, and has to be plain UTF-8")
     try:
-        text = without_comments(data.decode("utf-8"))
-        return json.loads(text, **STRICT)
+        return data.decode("utf-8")
     except UnicodeDecodeError as problem:
         raise ValueError(f"it is no UTF-8: {problem.reason} at byte {problem.start}") from None
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return json.loads(text, **_STRICT)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
 
@@ -60,7 +76,7 @@ def _whole(text: str) -> int:
 
 
 # For json.loads: refuses what Python would take, and other readers would not, or not as it was meant.
-STRICT: dict[str, Any] = {
+_STRICT: dict[str, Any] = {
     "object_pairs_hook": _unique_object,
     "parse_constant": _refuse_constant,
     "parse_float": _finite,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 
-from reports.gate.findings import Seen, findings_of
+from reports.case_name import case_name
+from reports.distinct_findings import DistinctFinding, by_fingerprint
 from reports.merge import case_key
 from reports.record import Case, Record
 
@@ -27,9 +28,9 @@ class Change:
 class Difference:
     """What is new, gone and changed. Durations are told, and make no difference: no two runs have the same."""
 
-    new: dict[str, Seen]
-    gone: dict[str, Seen]
-    still: dict[str, Seen]
+    new: dict[str, DistinctFinding]
+    gone: dict[str, DistinctFinding]
+    still: dict[str, DistinctFinding]
     appeared: tuple[str, ...]
     vanished: tuple[str, ...]
     verdicts: tuple[Change, ...]
@@ -41,15 +42,9 @@ class Difference:
         return any(len(part) > 0 for part in parts)
 
 
-def label_of(case: Case) -> str:
-    """SCENARIO/VARIANT, with the run and the point where there are such."""
-    run = f" (run {case.run})" if case.run else ""
-    return f"{case.scenario}/{case.variant}{run}" + (f" at {' '.join(case.point)}" if case.point else "")
-
-
 def compare(old: Record, new: Record) -> Difference:
     """What changed from `old` to `new`."""
-    before, now = findings_of(old), findings_of(new)
+    before, now = by_fingerprint(old), by_fingerprint(new)
     old_cases = {case_key(case): case for case in old.cases}
     new_cases = {case_key(case): case for case in new.cases}
     both = [(old_cases[key], new_cases[key]) for key in sorted(old_cases.keys() & new_cases.keys())]
@@ -57,14 +52,14 @@ def compare(old: Record, new: Record) -> Difference:
         new={key: now[key] for key in now if key not in before},
         gone={key: before[key] for key in before if key not in now},
         still={key: now[key] for key in now if key in before},
-        appeared=tuple(label_of(new_cases[key]) for key in sorted(new_cases.keys() - old_cases.keys())),
-        vanished=tuple(label_of(old_cases[key]) for key in sorted(old_cases.keys() - new_cases.keys())),
+        appeared=tuple(case_name(new_cases[key]) for key in sorted(new_cases.keys() - old_cases.keys())),
+        vanished=tuple(case_name(old_cases[key]) for key in sorted(old_cases.keys() - new_cases.keys())),
         verdicts=tuple(
-            Change(label_of(case), "", was.verdict, case.verdict) for was, case in both if was.verdict != case.verdict
+            Change(case_name(case), "", was.verdict, case.verdict) for was, case in both if was.verdict != case.verdict
         ),
         counters=tuple(change for was, case in both for change in _counters(was, case)),
         durations=tuple(
-            Change(label_of(case), "duration", was.duration_ms, case.duration_ms)
+            Change(case_name(case), "duration", was.duration_ms, case.duration_ms)
             for was, case in both
             if _is_another_duration(was.duration_ms, case.duration_ms)
         ),
@@ -74,7 +69,7 @@ def compare(old: Record, new: Record) -> Difference:
 def _counters(was: Case, case: Case) -> list[Change]:
     names = sorted({*was.counters, *case.counters})
     values = [(name, was.counters.get(name), case.counters.get(name)) for name in names]
-    return [Change(label_of(case), name, old, new) for name, old, new in values if old != new]
+    return [Change(case_name(case), name, old, new) for name, old, new in values if old != new]
 
 
 def _is_another_duration(old: float, new: float) -> bool:

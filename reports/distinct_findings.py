@@ -36,3 +36,8 @@ def distinct_findings(record: Record) -> list[DistinctFinding]:
             if one.indices[-1:] != [index]:
                 one.indices.append(index)
     return list(found.values())
+
+
+def by_fingerprint(record: Record) -> dict[str, DistinctFinding]:
+    """The same, to look one up."""
+    return {one.fingerprint: one for one in distinct_findings(record)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reports.plain_text import shortened
-from reports.record import Case, Finding, Minimised
+from reports.record import Finding, Minimised
 
 MOST_MESSAGE = 4_000
 MOST_FINDINGS = 20
@@ -42,9 +42,3 @@ def stack_lines(finding: Finding, most: int = _MOST_FRAMES) -> list[str]:
     lines = [shortened(frame, _MOST_FRAME) for frame in finding.stack[:most]]
     left_out = len(finding.stack) - len(lines)
     return [*lines, f"{left_out} more frames"] if left_out else lines
-
-
-def name_of(case: Case) -> str:
-    """What tells a case from the others of its scenario: variant, number of the run, the faults of a sweep."""
-    name = f"{case.variant}/run {case.run}" if case.run else case.variant
-    return f"{name} at {', '.join(case.point)}" if case.point else name

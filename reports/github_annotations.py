@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from reports.case_name import case_name
 from reports.distinct_findings import DistinctFinding, distinct_findings
-from reports.finding_text import MOST_MESSAGE, name_of
+from reports.finding_text import MOST_MESSAGE
 from reports.plain_text import one_line, plain, shortened
 from reports.record import Record
 from reports.source_place import place_of
@@ -38,7 +39,7 @@ def _error(one: DistinctFinding) -> str:
     case, finding = one.case, one.finding
     place = place_of(case, finding)
     where = {"file": one_line(place.path, _MOST_PATH), "line": str(place.line)} if place else {}
-    title = one_line(f"{finding.kind} in {case.scenario}/{name_of(case)}", _MOST_TITLE)
+    title = one_line(f"{finding.kind} in {case_name(case)}", _MOST_TITLE)
     # The first command is ours, which is enough for whoever reads a margin.
     text = "\n".join([shortened(finding.message, MOST_MESSAGE), *finding.reproduce[:1]])
     return _command("error", {**where, "title": title}, plain(text))

@@ -8,6 +8,7 @@ import bisect
 from collections.abc import Sequence
 from typing import Any
 
+from reports.case_name import case_name
 from reports.distinct_findings import DistinctFinding
 from reports.html_focus import focus_of
 from reports.html_text import Budget, anchor_of
@@ -134,7 +135,7 @@ def _timeline(case: Case, timeline: Timeline, room: Budget, drawn: bool) -> dict
     names = Names(room)
     room.spend(" " * (_NUMBER_SIZE * len(moments)))
     return {
-        "case": room.data(f"{case.scenario}/{case.variant}" + (f" run {case.run}" if case.run else ""), 200),
+        "case": room.data(case_name(case), 200),
         "verdict": case.verdict,
         "finding": room.data(_note(case), 200),
         "note": DRAWN if drawn and case.findings else "",

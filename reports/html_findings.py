@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
+from reports.case_name import case_name
 from reports.distinct_findings import DistinctFinding
 from reports.finding_kinds import kind_of
 from reports.finding_text import minimised_line
@@ -47,10 +48,6 @@ def findings_html(
 
 
 _LEFT_OUT = "<p>Its details are left out, since the page would grow too large; report.json has them.</p>"
-
-
-def case_name(case: Case) -> str:
-    return f"{case.scenario}/{case.variant}" + (f" run {case.run}" if case.run else "")
 
 
 def _head(record: Record, group: DistinctFinding, new: bool, room: Budget) -> str:

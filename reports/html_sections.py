@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 
 from reports.compare import Change, Difference
 from reports.distinct_findings import DistinctFinding
-from reports.gate.findings import Seen
 from reports.html_terms import term
 from reports.html_text import Budget, anchor_of, count_of, escape, more, table
 from reports.record import Detection, Operation, Record, summarize
@@ -177,16 +176,17 @@ def comparison_html(difference: Difference, baseline: Record) -> str:
     )
 
 
-def _groups(title: str, groups: Mapping[str, Seen], room: Budget, linked: bool) -> str:
+def _groups(title: str, groups: Mapping[str, DistinctFinding], room: Budget, linked: bool) -> str:
     if not groups:
         return ""
     rows = []
-    for key, seen in list(groups.items())[:200]:
-        message = room.html(seen.message, 200)
+    for key, one in list(groups.items())[:200]:
+        message = room.html(one.finding.message, 200)
         where = f'<a href="#{anchor_of(key)}">{message}</a>' if linked else message
-        rows.append((f'<span class="kind">{room.html(seen.kind, 40)}</span>', where, f"{seen.times:,}"))
-    return f"<h3>{title}</h3>{table(title, (term('kind'), term('finding'), 'Times'), rows, (2,))}" + more(
-        len(groups) - 200, "findings"
+        rows.append((f'<span class="kind">{room.html(one.finding.kind, 40)}</span>', where, f"{one.cases:,}"))
+    return (
+        f"<h3>{title}</h3>{table(title, (term('kind'), term('finding'), term('cases-with-it', 'cases')), rows, (2,))}"
+        + more(len(groups) - 200, "findings")
     )
 
 

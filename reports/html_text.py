@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import html
 import json
-import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-# Controls, what turns the direction of text around, spaces without width, and halves of characters.
-_UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]")
+from reports.plain_text import plain
+from reports.visible import by_reference, inert
+
 _MARKUP = "<>&"
 
 # What is left of a text when the room for texts of its sort is used up.
 _STUB = 60
-
-
-def visible(text: str) -> str:
-    """The text, with what nobody could see written as \\x1b or \\u202e."""
-    return _UNSEEN.sub(lambda match: f"\\{'x' if match[0] <= chr(255) else 'u'}{ord(match[0]):02x}", text)
 
 
 def cut(text: str, most: int) -> str:
@@ -30,7 +25,7 @@ def cut(text: str, most: int) -> str:
 
 def escape(text: str, most: int = 1000) -> str:
     """The text for an element or an attribute of a page."""
-    return html.escape(visible(cut(text, most)))
+    return inert(html.escape(plain(cut(text, most))), by_reference)
 
 
 def json_block(document: Any) -> str:
@@ -66,7 +61,7 @@ class Budget:
 
     def data(self, text: str, most: int) -> str:
         """For a string in JSON, whose escapes count as well."""
-        short = visible(cut(text, _STUB if self.used_up else most))
+        short = plain(cut(text, _STUB if self.used_up else most))
         self.spend(json_block(short))
         return short
 

@@ -15,9 +15,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from reports.finding_text import MOST_COMMAND, MOST_FINDINGS, MOST_MESSAGE, finding_lines, name_of
+from reports.case_name import name_in_scenario
+from reports.finding_text import MOST_COMMAND, MOST_FINDINGS, MOST_MESSAGE, finding_lines
 from reports.plain_text import plain, shortened, tail
 from reports.record import Case, Detection, Record
+from reports.visible import by_reference, inert
 
 MOST_BYTES = 30_000_000
 
@@ -141,7 +143,7 @@ def _suite_head(suite: str, group: Sequence[_Test], when: str) -> str:
 
 def _test_of_case(case: Case) -> _Test:
     outcomes = {"failed": "failure", "error": "error", "inconclusive": "error", "skipped": "skipped"}
-    test = _Test(case.scenario, name_of(case), outcomes.get(case.verdict, "passed"), case.duration_ms / 1000)
+    test = _Test(case.scenario, name_in_scenario(case), outcomes.get(case.verdict, "passed"), case.duration_ms / 1000)
     test.properties = {"seed": case.seed, "replay": case.replay, "plan_digest": case.plan_digest}
     if case.file:
         test.place = f' file="{_attribute(case.file, _MOST_NAME)}" line="{case.line}"'
@@ -184,7 +186,7 @@ def _counts(tests: Sequence[_Test]) -> str:
 
 def _text(text: str) -> str:
     r"""Text for an element: what XML cannot hold is shown as \x1b. No ']]>' survives, since no bare '>' does."""
-    return re.sub('[&<>"]', lambda match: _ESCAPES[match[0]], plain(text))
+    return inert(re.sub('[&<>"]', lambda match: _ESCAPES[match[0]], plain(text)), by_reference)
 
 
 def _attribute(text: str, most: int = 2 * _MOST_NAME) -> str:

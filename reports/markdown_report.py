@@ -10,10 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from reports.case_name import case_name
 from reports.distinct_findings import DistinctFinding, distinct_findings
-from reports.finding_text import finding_lines, minimised_line, name_of
+from reports.finding_text import finding_lines, minimised_line
 from reports.plain_text import one_line, plain, shortened
 from reports.record import Detection, Record, summarize
+from reports.visible import inert
 
 MOST_BYTES = 900 * 1024
 
@@ -96,7 +98,7 @@ def _verdict(record: Record) -> str:
 def _finding(one: DistinctFinding) -> str:
     case, finding = one.case, one.finding
     more = f" (and in {one.cases - 1} more cases)" if one.cases > 1 else ""
-    title = f"{finding.kind} in {case.scenario}/{name_of(case)}: {finding.message}"
+    title = f"{finding.kind} in {case_name(case)}: {finding.message}"
     smaller = [minimised_line(case.minimised)] if case.minimised else []
     body = _fenced("\n".join([*finding_lines(finding), *smaller, f"seed: {case.seed}", f"replay: {case.replay}"]))
     return _details(f"{_code(title)}{more}", body)
@@ -107,7 +109,7 @@ def _lists(record: Record) -> Iterable[tuple[str, list[str]]]:
     for verdict, title in (("error", "Errors"), ("inconclusive", "Inconclusive"), ("skipped", "Skipped")):
         cases = [case for case in record.cases if case.verdict == verdict]
         if cases:
-            yield title, [one_line(f"{case.scenario}/{name_of(case)}: {case.reason}", _MOST_TITLE) for case in cases]
+            yield title, [one_line(f"{case_name(case)}: {case.reason}", _MOST_TITLE) for case in cases]
     missed = [cell for cell in record.detection if not cell.caught]
     if missed:
         yield "Seeded bugs missed", [_missed(cell) for cell in missed]
@@ -129,7 +131,7 @@ def _code(text: str) -> str:
 
 
 def _fenced(text: str) -> str:
-    shown = plain(shortened(text, _MOST_BLOCK))
+    shown = inert(plain(shortened(text, _MOST_BLOCK)))
     longest = max((len(run) for run in re.findall("`+", shown)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}text\n{shown}\n{fence}"

@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, TypeVar
 
+from reports.case_name import case_name
 from reports.record import Case, Fuzz, Operation, Option, Record
 
 # From the worst: a run that has not ended says nothing yet; then what is certain, a finding before trouble of the
@@ -51,7 +52,7 @@ def merge(records: Sequence[Record]) -> Record:
         not_run=sum(one.not_run for one in shards),
         notes=_notes(shards),
         options=_options(shards),
-        cases=_joined(shards, "cases", case_key, _case_name),
+        cases=_joined(shards, "cases", case_key, case_name),
         detection=_joined(
             shards, "detection", lambda cell: (cell.bug, cell.scenario), lambda cell: f"{cell.bug} by {cell.scenario}"
         ),
@@ -66,10 +67,6 @@ def merge(records: Sequence[Record]) -> Record:
 def case_key(case: Case) -> tuple[str, str, int, tuple[str, ...]]:
     """What tells a case of a run from all others."""
     return (case.scenario, case.variant, case.run, case.point)
-
-
-def _case_name(case: Case) -> str:
-    return f"{case.scenario}/{case.variant} (run {case.run})" + (f" at {' '.join(case.point)}" if case.point else "")
 
 
 def _badness(code: int | None) -> int:

@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from reports.commented_json import STRICT
+from reports.commented_json import load_without_comments
 from reports.json_lines_report import END_FIELDS, HEAD_FIELDS, LINES_SCHEMA
 from reports.read_report import ReportError, record_of, without_collector
 from reports.record import SCHEMA, SUMMARY_WORDS, Record
@@ -41,14 +41,18 @@ def read_json_lines(data: bytes) -> Reading:
 
 
 def _read(data: bytes) -> Reading:
-    entries = _entries(data.split(b"\n"))
+    lines = data.split(b"\n")
+    rest = lines.pop()
+    entries = _entries(lines)
     first = entries[0]
     schema = first.pop("schema", None)
     if isinstance(schema, str) and schema.startswith(_ANY_VERSION) and schema != LINES_SCHEMA:
         raise ReportError(f"line 1: it is of another version: this command reads {LINES_SCHEMA}")
     if schema != LINES_SCHEMA:
         raise ReportError(f"line 1: it is no head of {LINES_SCHEMA}")
-    is_cut_off = "end" not in entries[-1]
+    is_cut_off = "end" not in entries[-1]  # and `rest` is a part of a line, if anything
+    if rest and not is_cut_off:
+        raise ReportError(f"line {len(entries) + 1}: there is something behind the end")
     head = _content(1, first, "head")
     cases = [_content(number, entry, "case") for number, entry in _numbered(entries, is_cut_off)]
     if is_cut_off:
@@ -62,15 +66,14 @@ def _read(data: bytes) -> Reading:
 
 
 def _entries(lines: list[bytes]) -> list[dict[str, Any]]:
-    """The lines as objects. What stands behind the last line end is a line that was cut off."""
-    del lines[-1]
+    """The lines as objects."""
     if not lines:
         raise ReportError("line 1: it was cut off, and is all there is")
     entries = []
     for number, line in enumerate(lines, start=1):
         try:
-            entry = json.loads(line, **STRICT)
-        except (ValueError, RecursionError) as problem:
+            entry = load_without_comments(line)
+        except ValueError as problem:
             raise ReportError(f"line {number}: it is no JSON: {problem}") from None
         if not isinstance(entry, dict):
             raise ReportError(f"line {number}: it is no line of a report")

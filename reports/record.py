@@ -2,6 +2,8 @@
 
 Plain data: no field refers to anything outside, and equal runs have equal records up to times. Seeds are strings,
 since JSON readers lose digits of large numbers. Durations are in the unit that ends their name.
+
+What a field has to be like beyond its type stands with it: readers refuse anything else (structure.py).
 """
 
 from __future__ import annotations
@@ -20,12 +22,49 @@ SUMMARY_WORDS = {
     "inconclusive": "inconclusive",
 }
 
+COMMANDS = ("run", "selftest", "sweep", "fuzz", "explore")
+
+# The digest of a plan without a rule.
+NO_PLAN = "09612b07b5ecb5a5"
+
+FINDING_KIND = "[a-z][a-z0-9-]*"
+
+_MOST_MS = 1e12  # some thirty years
+
+
+def _field(default: Any = dataclasses.MISSING, **bounds: Any) -> Any:
+    return dataclasses.field(default=default, metadata=bounds)
+
+
+def _name() -> Any:
+    return _field(least=1)
+
+
+def _seed() -> Any:
+    return _field(pattern="0x[0-9a-f]{16}", form="0x and sixteen hexadecimal digits")
+
+
+def _digest() -> Any:
+    return _field(pattern="([0-9a-f]{16})?", form="sixteen hexadecimal digits")
+
+
+def _count(default: Any = dataclasses.MISSING) -> Any:
+    return _field(default, minimum=0)
+
+
+def _milliseconds() -> Any:
+    return _field(0.0, minimum=0, maximum=_MOST_MS)
+
+
+def _kind() -> Any:
+    return _field(pattern=FINDING_KIND, form="a word in small letters")
+
 
 @dataclasses.dataclass(frozen=True)
 class Finding:
     """A broken contract: its kind is a stable word, its place `file:line` or empty."""
 
-    kind: str
+    kind: str = _kind()
     message: str
     place: str = ""
     stack: tuple[str, ...] = ()
@@ -49,9 +88,13 @@ class Rule:
     """A fault that was asked for: the text of its rule, who brought it (user, sweep, scenario), how often it fired."""
 
     text: str
-    origin: str
-    fired: int
+    origin: str = _field(words=("user", "sweep", "scenario"))
+    fired: int = _count()
 
+
+MOMENT_KINDS = (
+    "call", "destructor", "host-function", "pending-call", "drain", "context", "step", "fault", "finding", "release"
+)  # fmt: skip
 
 NOT_OVER = "not over"  # the result of a moment that had not come to its end when the process ended
 
@@ -66,11 +109,11 @@ class Moment:
     that the subject announced), `step` (announced, a point), `fault`, `finding`, `release` (an owner's, a point).
     """
 
-    at_us: float  # since the first moment of the process
+    at_us: float = _count()  # since the first moment of the process
     thread: str
-    kind: str
+    kind: str = _field(words=MOMENT_KINDS)
     name: str  # of a call its entry point; of a destructor and a release what is released
-    duration_us: float | None = None
+    duration_us: float | None = _count(None)
     result: str = ""  # of a call that did not succeed, its answer; of a fault, what it did
     object: str = ""  # the user object that it is about, such as "object 3"
     references: int | None = None  # that the subject and its graphs hold of the object afterwards
@@ -82,7 +125,7 @@ class Timeline:
     """The last moments of a case, by their beginnings; `left_out` counts those that came before."""
 
     moments: tuple[Moment, ...]
-    left_out: int = 0
+    left_out: int = _count(0)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -91,11 +134,11 @@ class Minimised:
     `complete` if nothing that was tried is left to leave out; otherwise `note` says what came in the way.
     """
 
-    rules_before: int
-    rules_after: int
-    switches_before: int | None  # None: the order of threads was not controlled
-    switches_after: int | None  # None: nor need it be
-    runs: int
+    rules_before: int = _count()
+    rules_after: int = _count()
+    switches_before: int | None = _count()  # None: the order of threads was not controlled
+    switches_after: int | None = _count()  # None: nor need it be
+    runs: int = _count()
     complete: bool
     note: str = ""
 
@@ -106,12 +149,12 @@ class Case:
     has the faults that a sweep put into it, each as a rule in its one-line form.
     """
 
-    scenario: str
-    variant: str
-    run: int
-    seed: str
-    verdict: str
-    plan_digest: str
+    scenario: str = _name()
+    variant: str = _name()
+    run: int = _count()
+    seed: str = _seed()
+    verdict: str = _field(words=tuple(SUMMARY_WORDS))
+    plan_digest: str = _digest()
     replay: str
     schedule: str = ""  # which thread went on at each step, if the order of threads was controlled
     point: tuple[str, ...] = ()
@@ -121,10 +164,10 @@ class Case:
     rules: tuple[Rule, ...] = ()
     counters: dict[str, int | float] = dataclasses.field(default_factory=dict)
     unsupported: tuple[str, ...] = ()
-    duration_ms: float = 0.0
-    peak_rss_mb: float = 0.0
+    duration_ms: float = _milliseconds()
+    peak_rss_mb: float = _count(0.0)
     file: str = ""
-    line: int = 0
+    line: int = _count(0)
     interpreter: str = ""  # that ran it, e.g. cp312; empty for a scenario in C++
     output_tail: str = ""
     artifacts: str = ""  # folder with its output, events and plan, relative to the artifact folder
@@ -136,8 +179,8 @@ class Case:
 class Detection:
     """One cell of the detection matrix: did this scenario notice this seeded bug, and by which kinds of finding."""
 
-    bug: str
-    scenario: str
+    bug: str = _name()
+    scenario: str = _name()
     caught: bool
     kinds: tuple[str, ...]
     reason: str = ""
@@ -150,19 +193,19 @@ class Operation:
     site that only the first one leads to.
     """
 
-    scenario: str
+    scenario: str = _name()
     sites: tuple[str, ...]
-    points: int
-    before: int
-    after: int
-    transient: int
-    persistent: int
-    alloc: int
-    double: int
-    not_after: int
+    points: int = _count()
+    before: int = _count()
+    after: int = _count()
+    transient: int = _count()
+    persistent: int = _count()
+    alloc: int = _count()
+    double: int = _count()
+    not_after: int = _count()
     not_after_reasons: dict[str, tuple[str, ...]]  # reason: sites
-    runs: int
-    failed: int
+    runs: int = _count()
+    failed: int = _count()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -171,14 +214,14 @@ class Shrunk:
     more; otherwise `note` says what came in the way.
     """
 
-    fingerprint: str
-    kind: str
+    fingerprint: str = _field(pattern="[0-9a-f]{12}", form="twelve hexadecimal digits")
+    kind: str = _kind()
     message: str
-    operations: int
-    faults: int
-    operations_before: int
-    faults_before: int
-    replays: int
+    operations: int = _count()
+    faults: int = _count()
+    operations_before: int = _count()
+    faults_before: int = _count()
+    replays: int = _count()
     complete: bool
     note: str
     file: str
@@ -189,10 +232,10 @@ class Shrunk:
 class Fuzz:
     """What a fuzzer did: the work of all jobs together. A core's rate counts the time in which it worked for them."""
 
-    operations: int
-    sequences: int
-    core_seconds: float
-    operations_per_core_second: float
+    operations: int = _count()
+    sequences: int = _count()
+    core_seconds: float = _count()
+    operations_per_core_second: float = _count()
     shrunk: tuple[Shrunk, ...] = ()
 
 
@@ -208,9 +251,9 @@ class Option:
 class Subject:
     """What ran: the program, the digest of its bytes, and the sanitizers that it was built with."""
 
-    program: str
-    build_id: str
-    sanitizers: tuple[str, ...] = ()
+    program: str = _name()
+    build_id: str = _field(pattern="[0-9a-f]{16}", form="sixteen hexadecimal digits")
+    sanitizers: tuple[str, ...] = _field((), words=("address", "thread", "undefined"))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -220,26 +263,26 @@ class Record:
     """
 
     version: str
-    command: str
-    seed: str
-    driver: str
+    command: str = _field(words=COMMANDS)
+    seed: str = _seed()
+    driver: str = _field(words=("model", "real", "none"))
     driver_library: str
     interpreter: str
     subject: Subject
-    plan_digest: str
+    plan_digest: str = _digest()
     started: str
     driver_version: int | None = None
     device: str | None = None
-    duration_ms: float = 0.0
+    duration_ms: float = _milliseconds()
     exit_code: int | None = None  # None while the run goes on
-    interrupted: str = ""
-    not_run: int = 0
+    interrupted: str = _field("", words=("", "SIGINT", "SIGTERM"))
+    not_run: int = _count(0)
     notes: tuple[str, ...] = ()
     options: dict[str, Option] = dataclasses.field(default_factory=dict)
     cases: tuple[Case, ...] = ()
     detection: tuple[Detection, ...] = ()
     operations: tuple[Operation, ...] = ()
-    passed_points: int = 0
+    passed_points: int = _count(0)
     fuzz: Fuzz | None = None
 
 

@@ -15,9 +15,10 @@ import zlib
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from reports.case_name import case_name
 from reports.distinct_findings import DistinctFinding, distinct_findings
 from reports.finding_kinds import KINDS, kind_of
-from reports.finding_text import MOST_MESSAGE, name_of, stack_lines
+from reports.finding_text import MOST_MESSAGE, stack_lines
 from reports.plain_text import one_line, plain, shortened
 from reports.record import Case, Moment, Record
 from reports.source_place import Place, place_of
@@ -137,7 +138,7 @@ def _invocation(record: Record, notes: Iterable[str]) -> dict[str, Any]:
         pass  # a time that is none says nothing
     told = [_notification("note", note) for note in (*notes, *record.notes)]
     errors = [case for case in record.cases if case.verdict == "error"]
-    told += [_notification("error", f"{case.scenario} {name_of(case)}: {case.reason}") for case in errors]
+    told += [_notification("error", f"{case_name(case)}: {case.reason}") for case in errors]
     if len(told) > _MOST_NOTIFICATIONS:
         more = len(told) - _MOST_NOTIFICATIONS
         told = [*told[:_MOST_NOTIFICATIONS], _notification("note", f"{more} more notifications")]
@@ -156,7 +157,7 @@ def _result(one: DistinctFinding, place: Place, rules: dict[str, int]) -> dict[s
     finding, case = one.finding, one.case
     word = _word(finding.kind)
     text = finding.message if finding.message.strip() else kind_of(finding.kind).title
-    lines = [shortened(text, MOST_MESSAGE), f"in {case.scenario} {name_of(case)}"[:_MOST_NAME]]
+    lines = [shortened(text, MOST_MESSAGE), f"in {case_name(case)}"[:_MOST_NAME]]
     lines += [f"reproduce: {command}" for command in finding.reproduce if len(command) <= _MOST_COMMAND]
     return {
         "ruleId": word,
@@ -170,7 +171,7 @@ def _result(one: DistinctFinding, place: Place, rules: dict[str, int]) -> dict[s
 
 
 def _location(place: Place, case: Case) -> dict[str, Any]:
-    name = one_line(f"{case.scenario}/{name_of(case)}", _MOST_NAME)
+    name = one_line(case_name(case), _MOST_NAME)
     return {**_physical(place), "logicalLocations": [{"fullyQualifiedName": name, "kind": "function"}]}
 
 

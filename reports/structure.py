@@ -55,12 +55,13 @@ class Structures:
         hints = typing.get_type_hints(kind)
         fields = dataclasses.fields(kind)
         if not self._defaults:
-            return _closed(kind, [(field.name, self.reader(hints[field.name])) for field in fields])
-        members = {
-            field.name.replace("_", "-"): (field, _bounded(self.reader(hints[field.name]), field.metadata))
-            for field in fields
-        }
+            return _closed(kind, [(field.name, self._field(field, hints)) for field in fields])
+        members = {field.name.replace("_", "-"): (field, self._field(field, hints)) for field in fields}
         return _open(kind, members)
+
+    def _field(self, field: dataclasses.Field[Any], hints: Mapping[str, Any]) -> Reader:
+        reader = self.reader(hints[field.name])
+        return _bounded(reader, field.metadata) if _BOUNDS & field.metadata.keys() else reader
 
     def _compile(self, kind: Any) -> Reader:
         origin, arguments = typing.get_origin(kind), typing.get_args(kind)
@@ -194,19 +195,35 @@ def is_required(field: dataclasses.Field[Any]) -> bool:
     return field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
 
 
+# What the metadata of a field can ask of its value.
+_BOUNDS = {"pattern", "words", "minimum", "maximum", "least"}
+
+
 def _bounded(reader: Reader, bounds: Mapping[str, Any]) -> Reader:
     """The reader, for a field whose metadata says more."""
+    checked = within(bounds)
+    return lambda value: checked(reader(value))
 
-    def read(value: Any) -> Any:
-        result = reader(value)
-        if "pattern" in bounds and not re.fullmatch(bounds["pattern"], result):
-            raise StructureError(f"is {result!r:.40} and must look like {bounds['form']}")
-        if "words" in bounds and not set(result if isinstance(result, tuple) else [result]) <= set(bounds["words"]):
-            raise StructureError(f"is none of {', '.join(bounds['words'])}")
-        if "minimum" in bounds and result is not None and result < bounds["minimum"]:
-            raise StructureError(f"is {result} and must be at least {bounds['minimum']}")
-        if "least" in bounds and len(result) < bounds["least"]:
+
+def within(bounds: Mapping[str, Any]) -> Reader:
+    """A function that returns its argument, or raises StructureError if that is not as `bounds` ask."""
+    pattern = re.compile(bounds["pattern"]) if "pattern" in bounds else None
+    words = frozenset(bounds["words"]) if "words" in bounds else None
+    minimum, maximum, least = bounds.get("minimum"), bounds.get("maximum"), bounds.get("least", 0)
+
+    def checked(value: Any) -> Any:
+        if value is None:
+            return None
+        if pattern and not pattern.fullmatch(value):
+            raise StructureError(f"is {value!r:.40} and must look like {bounds['form']}")
+        if words is not None and not (words.issuperset(value) if isinstance(value, tuple) else value in words):
+            raise StructureError(f"is none of {', '.join(filter(None, bounds['words']))}")
+        if minimum is not None and value < minimum:
+            raise StructureError(f"is {value} and must be at least {minimum}")
+        if maximum is not None and value > maximum:
+            raise StructureError(f"is {value} and must be at most {maximum:g}")
+        if least and len(value) < least:
             raise StructureError("is empty")
-        return result
+        return value
 
-    return read
+    return checked

@@ -10,9 +10,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 
-from reports.finding_text import MOST_COMMAND, MOST_FINDINGS, MOST_MESSAGE, name_of, stack_lines
+from reports.case_name import case_name
+from reports.finding_text import MOST_COMMAND, MOST_FINDINGS, MOST_MESSAGE, stack_lines
 from reports.plain_text import one_line, plain, shortened, tail
 from reports.record import Case, Detection, Finding, Record
+from reports.visible import inert
 
 _MOST_NAME = 500
 _MOST_OUTPUT = 20_000
@@ -28,16 +30,16 @@ def render(record: Record) -> bytes:
     for cell in record.detection:
         number += 1
         lines += _detection_lines(number, cell)
-    lines += [f"# {one_line(note, MOST_MESSAGE)}" for note in record.notes]
+    lines += [f"# {inert(one_line(note, MOST_MESSAGE))}" for note in record.notes]
     if record.exit_code is not None:
         lines.append(f"1..{number}" if number else "1..0 # SKIP no case ran")
     if record.interrupted:
-        lines.append(f"Bail out! interrupted by {one_line(record.interrupted, _MOST_NAME)}")
+        lines.append(f"Bail out! interrupted by {inert(one_line(record.interrupted, _MOST_NAME))}")
     return ("\n".join(lines) + "\n").encode()
 
 
 def _case_lines(number: int, case: Case) -> Iterator[str]:
-    name = _description(f"{case.scenario}/{name_of(case)}")
+    name = _description(case_name(case))
     if case.verdict == "skipped":
         yield f"ok {number} - {name} # SKIP {_description(case.reason)}"
         return
@@ -93,7 +95,7 @@ def _list(indent: str, key: str, texts: Sequence[str]) -> Iterator[str]:
 
 def _quoted(text: str) -> str:
     """A string of JSON, which is one of YAML: what JSON would escape in a way of its own is written out before."""
-    return json.dumps(plain(text), ensure_ascii=False)
+    return json.dumps(inert(plain(text)), ensure_ascii=False)
 
 
 def _description(text: str) -> str:

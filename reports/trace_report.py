@@ -1,6 +1,6 @@
 """A trace that Perfetto and Chrome's viewer open: the JSON object format, with times in microseconds.
 
-One process a case that has a timeline, named SCENARIO/VARIANT, with the run if there are several; one track a thread.
+One process a case that has a timeline, named as everywhere; one track a thread.
 
 | of a case | in the trace |
 |---|---|
@@ -20,6 +20,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from reports.case_name import case_name
 from reports.record import NOT_OVER, Case, Moment, Record
 
 MOST_EVENTS = 500_000
@@ -35,14 +36,13 @@ Event = dict[str, Any]
 
 def render(record: Record) -> bytes:
     """The timelines of the record's cases, pure ASCII. Once a case does not fit, no later one is shown."""
-    several = any(case.run for case in record.cases)
     cases = [case for case in record.cases if case.timeline]
     lines: list[bytes] = []
     shown = 0
     for case in cases:
         if len(lines) + len(_timeline(case)) > MOST_EVENTS:
             break
-        written = [_line(event) for event in _CaseTrace(case, shown + 1, several).events()]
+        written = [_line(event) for event in _CaseTrace(case, shown + 1).events()]
         if len(lines) + len(written) > MOST_EVENTS:
             break
         shown += 1
@@ -84,10 +84,9 @@ def _timeline(case: Case) -> Sequence[Moment]:
 class _CaseTrace:
     """One case as the process of that number."""
 
-    def __init__(self, case: Case, process: int, several: bool) -> None:
+    def __init__(self, case: Case, process: int) -> None:
         self._case = case
         self._process = process
-        self._run = f" run {case.run}" if several else ""
         self._end = max((_end_of(moment) for moment in _timeline(case)), default=0.0)
         moments = _with_unnoted(case, self._end)
         # What is around something comes before it, also where both begin at one time.
@@ -120,7 +119,7 @@ class _CaseTrace:
 
     def _names(self) -> Iterator[Event]:
         case = self._case
-        yield self._meta(0, "process_name", {"name": _text(f"{case.scenario}/{case.variant}{self._run}")})
+        yield self._meta(0, "process_name", {"name": _text(case_name(case))})
         yield self._meta(0, "process_labels", {"labels": _text(f"{case.verdict}, seed {case.seed}")})
         yield self._meta(0, "process_sort_index", {"sort_index": self._process})
         for thread, number in self._tracks.items():

@@ -125,12 +125,13 @@ struct ShimControl {
 
   // Notes a moment of the calling thread for the report's timeline. Of these kinds it is a point in time:
   // "release" (of an owner), "finding", "pending-call"; `queue` is the length of the queue that it is about, or
-  // kNoQueue. The kind "queue" makes no moment of its own: the context that this thread entered last is recorded with
-  // that length when it leaves it. Allocates nothing, takes no lock.
+  // kNotCounted. The kind "queue" makes no moment of its own: the context that this thread entered last is recorded
+  // with that length when it leaves it. Allocates nothing, takes no lock.
   void (*note_moment)(const char* kind, const char* name, std::uint32_t queue);
 };
 
-inline constexpr std::uint32_t kNoQueue = 0xffffffff;
+// In the place of a count that there is none of.
+inline constexpr std::uint32_t kNotCounted = UINT32_MAX;
 
 using ShimControlFunction = const ShimControl* (*)();
 

@@ -25,6 +25,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "fault/shim/control.h"
+
 namespace holdfast::fault {
 
 // The values stand in the file.
@@ -40,8 +42,6 @@ enum class MomentKind : std::uint8_t {
   kFinding = 9,
   kRelease = 10,
 };
-
-inline constexpr std::uint32_t kNotCounted = UINT32_MAX;
 
 // What there is to say of a moment beyond its name.
 struct MomentFacts {

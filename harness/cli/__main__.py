@@ -5,7 +5,9 @@ import signal
 import sys
 from types import FrameType
 
-_HARNESS_FAILED = 3  # as in verdict.py, which cannot be imported yet where this is needed
+# As in verdict.py, which cannot be imported yet where these are needed.
+_HARNESS_FAILED = 3
+_READER_GONE = 141
 
 
 def _leave(number: int, frame: FrameType | None) -> None:
@@ -41,10 +43,10 @@ def _flush(code: int) -> int:
         try:
             if stream is not None:
                 stream.flush()
-        except OSError:
+        except Exception as problem:
             # The interpreter flushes again at its end and must not fail again.
             os.dup2(os.open(os.devnull, os.O_WRONLY), number)
-            code = _HARNESS_FAILED
+            code = _READER_GONE if isinstance(problem, BrokenPipeError) else _HARNESS_FAILED
     return code
 
 
@@ -55,7 +57,10 @@ if __name__ == "__main__":
         _prepare()
         from harness.cli.cli import main
         from harness.cli.session import Console
+        from harness.cli.standard_stream import StandardStream
 
+        sys.stdout = StandardStream(sys.stdout, "the standard output")
+        sys.stderr = StandardStream(sys.stderr, "the standard error")
         exit_code = main(sys.argv[1:], os.environ, Console(sys.stdout, sys.stderr))
     except Exception as escaped:
         # Python's own exit code for this is 1, which here would say that the subject broke its contract.

@@ -5,12 +5,12 @@ All of them work by hand, too. A value that makes no sense is a usage error, nev
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 
-from harness.cli.problems import HarnessError, UsageError
+from harness.cli.problems import HarnessError, UsageError, writing
 
 _MOST_DIGITS = 18  # of a number; Python itself refuses to read thousands of them
 _KEPT_FOR_REPORT = 0.15  # of TEST_TIMEOUT: time to stop the children and write the reports
@@ -66,17 +66,14 @@ class BazelEnvironment:
                 file.writelines(f"{warning}\n" for warning in warnings)
 
 
-@contextlib.contextmanager
-def _writing(name: str, path: Path) -> Iterator[None]:
+def _writing(name: str, path: Path) -> AbstractContextManager[None]:
     """Turns a file that cannot be written into a sentence that names its variable."""
-    try:
-        yield
-    except OSError as problem:
-        raise HarnessError(f"{name}={path} cannot be written: {problem.strerror}") from None
+    return writing(f"{name}={path}")
 
 
 def read_bazel_environment(environment: Mapping[str, str]) -> BazelEnvironment:
     """Reads and checks the variables. Raises UsageError."""
+    _refuse_half_a_shard(environment)
     count = _number(environment, "TEST_TOTAL_SHARDS", 1)
     index = _number(environment, "TEST_SHARD_INDEX", 0)
     if count < 1 or index >= count:
@@ -98,6 +95,14 @@ def read_bazel_environment(environment: Mapping[str, str]) -> BazelEnvironment:
         warnings_file=_path(environment, "TEST_WARNINGS_OUTPUT_FILE"),
         is_test=bool(environment.get("TEST_SRCDIR")),
     )
+
+
+def _refuse_half_a_shard(environment: Mapping[str, str]) -> None:
+    """One of the two variables alone would run everything in each shard, or in none."""
+    names = ("TEST_TOTAL_SHARDS", "TEST_SHARD_INDEX")
+    for name, other in (names, names[::-1]):
+        if environment.get(name) and not environment.get(other):
+            raise UsageError(f"{name}={environment[name]} and no {other}: a shard needs both")
 
 
 def _budget(environment: Mapping[str, str]) -> float | None:

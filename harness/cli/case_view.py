@@ -1,15 +1,13 @@
-"""Everything that a report has of one case, as lines for a terminal. What a report says is shown, never obeyed: control
-characters in it are visible.
-"""
+"""Everything that a report has of one case, as lines for a terminal. What a report says is shown, never obeyed."""
 
 from __future__ import annotations
 
 from harness.cli.table import Paint, columns
-from reports.compare import label_of
+from reports.case_name import case_name
 from reports.finding_text import minimised_line
 from reports.fingerprint import fingerprint
 from reports.record import Case, Fault, Finding, Moment, Record, Timeline
-from reports.visible import visible, visible_lines
+from reports.visible import for_log, lines_for_log
 
 
 def head_lines(record: Record) -> list[str]:
@@ -24,50 +22,50 @@ def head_lines(record: Record) -> list[str]:
     ]
     ended = f"exit code {record.exit_code}" if record.exit_code is not None else "the run never came to its end"
     lines.append(f"ended: {ended}" + (f", interrupted by {record.interrupted}" if record.interrupted else ""))
-    return [visible(line) for line in (*lines, *(f"note: {note}" for note in record.notes))]
+    return [for_log(line) for line in (*lines, *(f"note: {note}" for note in record.notes))]
 
 
 def case_lines(case: Case, paint: Paint) -> list[str]:
     """The case: verdict, reason, findings, faults, counters, timeline, output."""
-    lines = [f"{paint.verdict(case.verdict, case.verdict)} {paint('bold', visible(label_of(case)))}"]
-    lines += [f"  {visible(case.reason)}"] if case.reason else []
+    lines = [f"{paint.verdict(case.verdict, case.verdict)} {paint('bold', for_log(case_name(case)))}"]
+    lines += [f"  {for_log(case.reason)}"] if case.reason else []
     facts = [f"{case.duration_ms:.0f} ms", f"{case.peak_rss_mb:.0f} MB", f"seed {case.seed}"]
     facts += [f"plan {case.plan_digest}"] if case.plan_digest else []
     facts += [f"{case.file}:{case.line}"] if case.file else []
     facts += [case.interpreter] if case.interpreter else []
-    lines.append(f"  {visible(', '.join(facts))}")
+    lines.append(f"  {for_log(', '.join(facts))}")
     for title, text in (("replay", case.replay), ("schedule", case.schedule), ("artifacts", case.artifacts)):
-        lines += [f"  {title}: {visible(text)}"] if text else []
-    lines += [f"  {visible(minimised_line(case.minimised))}"] if case.minimised else []
+        lines += [f"  {title}: {for_log(text)}"] if text else []
+    lines += [f"  {for_log(minimised_line(case.minimised))}"] if case.minimised else []
     for finding in case.findings:
         lines += _finding(case, finding, paint)
     lines += _faults(case)
     if case.counters:
-        width = max(len(visible(name)) for name in case.counters)
-        lines += ["  counters:", *(f"    {visible(name):<{width}}  {value}" for name, value in case.counters.items())]
-    lines += [f"  the model driver lacks: {visible(', '.join(case.unsupported))}"] if case.unsupported else []
+        width = max(len(for_log(name)) for name in case.counters)
+        lines += ["  counters:", *(f"    {for_log(name):<{width}}  {value}" for name, value in case.counters.items())]
+    lines += [f"  the model driver lacks: {for_log(', '.join(case.unsupported))}"] if case.unsupported else []
     lines += _timeline(case.timeline, paint) if case.timeline else []
     if case.output_tail:
-        lines += ["  output:", *(f"    {line}" for line in visible_lines(case.output_tail))]
+        lines += ["  output:", *(f"    {line}" for line in lines_for_log(case.output_tail))]
     return lines
 
 
 def _finding(case: Case, finding: Finding, paint: Paint) -> list[str]:
     print_ = fingerprint(case.scenario, finding)
-    lines = [f"  {paint('red', visible(finding.kind))} [{print_}]: {visible(finding.message)}"]
-    lines += [f"    at {visible(finding.place)}"] if finding.place else []
-    lines += [f"      {visible(frame)}" for frame in finding.stack]
-    return lines + [f"    {visible(command)}" for command in finding.reproduce]
+    lines = [f"  {paint('red', for_log(finding.kind))} [{print_}]: {for_log(finding.message)}"]
+    lines += [f"    at {for_log(finding.place)}"] if finding.place else []
+    lines += [f"      {for_log(frame)}" for frame in finding.stack]
+    return lines + [f"    {for_log(command)}" for command in finding.reproduce]
 
 
 def _faults(case: Case) -> list[str]:
     lines = []
     if case.rules:
         lines.append("  faults asked for:")
-        lines += [f"    {visible(rule.text)} ({visible(rule.origin)}, fired {rule.fired} times)" for rule in case.rules]
+        lines += [f"    {for_log(rule.text)} ({for_log(rule.origin)}, fired {rule.fired} times)" for rule in case.rules]
     if case.faults:
         lines.append("  faults that fired:")
-        lines += [f"    {visible(_fault(fault))}" for fault in case.faults]
+        lines += [f"    {for_log(_fault(fault))}" for fault in case.faults]
     return lines
 
 
@@ -91,5 +89,4 @@ def _timeline(timeline: Timeline, paint: Paint) -> list[str]:
 def _moment(moment: Moment) -> tuple[str, ...]:
     took = "" if moment.duration_us is None else f"{moment.duration_us:.1f}"
     counts = ("" if count is None else str(count) for count in (moment.references, moment.queue))
-    texts = (visible(text) for text in (moment.thread, moment.kind, moment.name, moment.result, moment.object))
-    return (f"{moment.at_us:.1f}", took, *texts, *counts)
+    return (f"{moment.at_us:.1f}", took, moment.thread, moment.kind, moment.name, moment.result, moment.object, *counts)

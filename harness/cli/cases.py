@@ -9,9 +9,10 @@ from pathlib import Path
 
 from harness.cli.catalogue import Scenario, Variant
 from harness.cli.name_filter import has_positive_part, parse_filter
-from harness.cli.problems import NothingSelected, UsageError, nearest
+from harness.cli.problems import NothingSelected, UsageError
 from harness.cli.seed import mix
 from reports.name_glob import matches_glob
+from reports.nearest import nearest
 
 DEFAULT_SUITE = "default"
 MOST_CASES = 1_000_000

@@ -24,11 +24,12 @@ from harness.cli import (
 )
 from harness.cli.bazel_environment import BazelEnvironment, read_bazel_environment
 from harness.cli.options import Invocation
-from harness.cli.problems import Problem, UsageError, nearest
+from harness.cli.problems import Problem, UsageError
 from harness.cli.session import Console, open_session
 from harness.cli.verdict import ExitCode
 from harness.cli.version import VERSION
-from reports.visible import visible
+from reports.nearest import nearest
+from reports.visible import for_log
 
 
 def main(arguments: Sequence[str], environment: Mapping[str, str], console: Console) -> int:
@@ -41,7 +42,7 @@ def main(arguments: Sequence[str], environment: Mapping[str, str], console: Cons
         code = _dispatch(arguments, environment, bazel, console)
         console.out.flush()
     except BrokenPipeError:
-        code = ExitCode.HARNESS_FAILED  # whoever read the output has gone, and need not be told
+        code = ExitCode.READER_GONE  # and need not be told
     except KeyboardInterrupt:
         code = ExitCode.INTERRUPTED
     except Exception as problem:
@@ -62,8 +63,8 @@ def _explain(problem: Exception, console: Console) -> ExitCode:
         place = traceback.extract_tb(problem.__traceback__)[-1]
         where = f"{os.path.basename(place.filename)}:{place.lineno}"
         sentence = f"the harness itself failed: {type(problem).__name__}: {problem} ({where})"
-    with contextlib.suppress(OSError):  # a standard error that is full must not hide the exit code
-        console.err.write(f"holdfast: {visible(sentence)}\n")
+    with contextlib.suppress(OSError, Problem):  # a standard error that is full must not hide the exit code
+        console.err.write(f"holdfast: {for_log(sentence)}\n")
     return code
 
 
@@ -83,7 +84,8 @@ def _dispatch(
     names = [known.name for known in options.COMMANDS]
     if command not in names:
         what = "option" if command.startswith("-") else "command"
-        raise UsageError(f"unknown {what} {command}{nearest(command, names)}")
+        hint = nearest(command, names, "; holdfast --help has them all")
+        raise UsageError(f"unknown {what} {command}{hint}")
     before_end = rest[: rest.index("--")] if "--" in rest else rest
     if "--help" in before_end or "-h" in before_end:
         console.out.write(options.command_help(command))

@@ -14,8 +14,9 @@ from typing import TextIO
 from harness.cli import options, values
 from harness.cli.help_topics import TOPICS
 from harness.cli.options import Command, Invocation, Option
-from harness.cli.problems import UsageError, nearest
+from harness.cli.problems import UsageError
 from harness.cli.verdict import ExitCode
+from reports.nearest import nearest
 
 _GENERAL = ("--help", "--version")
 _PATHS = ("FILE", "DIR", "PATH", "REPORT")

@@ -9,10 +9,11 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+import re
 from collections.abc import Callable
 from typing import Any
 
-from reports.record import Fault, Finding
+from reports.record import FINDING_KIND, Fault, Finding
 
 _MOST_PROBLEMS = 3
 _MOST = 2**64
@@ -115,6 +116,8 @@ def _counter(events: Events, entry: dict[str, Any]) -> None:
 
 
 def _finding(events: Events, entry: dict[str, Any]) -> None:
+    if not re.fullmatch(FINDING_KIND, _text(entry["kind"])):
+        raise ValueError(f"the kind {entry['kind']!r:.40} is no word in small letters")
     stack = entry.get("stack") or []
     if not isinstance(stack, list):
         raise TypeError("the stack is no list")

@@ -14,24 +14,27 @@ import subprocess
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from harness.cli import layout
 from harness.cli.bazel_environment import BazelEnvironment
+from harness.cli.conclusion import conclude
 from harness.cli.options import Invocation
-from harness.cli.problems import HarnessError, NothingSelected, UsageError, nearest
+from harness.cli.problems import HarnessError, NothingSelected, UsageError
 from harness.cli.replay_string import OPTIONS, Replay, encode
 from harness.cli.report_files import ReportFiles
 from harness.cli.reproduce import MOST_OF_A_SCHEDULE, command_pair, replay_pair
 from harness.cli.seed import format_seed
 from harness.cli.session import Console, build_id, utc_now
-from harness.cli.table import Paint, closing_lines, columns
+from harness.cli.table import Paint, closing_lines, columns, note_lines
 from harness.cli.values import format_duration
 from harness.cli.verdict import ExitCode, Verdict, exit_code_of
 from harness.cli.version import VERSION
 from reports import record
 from reports.github_annotations import annotations
 from reports.name_glob import matches_glob
+from reports.nearest import nearest
+from reports.visible import for_log
 
 DEFAULT_SECONDS = 600.0
 DEFAULT_SEED = 1
@@ -92,12 +95,11 @@ def run(invocation: Invocation, environment: Mapping[str, str], bazel: BazelEnvi
         options=_options(invocation),
         cases=tuple(_case(outcome, invocation) for outcome in outcomes),
     )
-    reports.write(final, final=True)
-    stream = console.err if reports.take_standard_output else console.out
-    paint = Paint(invocation["--color"], stream, environment)
-    stream.writelines(f"{line}\n" for line in _report_lines(outcomes, final, invocation, paint))
-    stream.flush()
-    return int(code)
+
+    def told(final: record.Record, stream: TextIO) -> list[str]:
+        return _report_lines(outcomes, final, invocation, Paint(invocation["--color"], stream, environment))
+
+    return conclude(final, reports, console, bazel, told)
 
 
 def _list(runner: Path) -> list[Program]:
@@ -315,15 +317,16 @@ def _report_lines(outcomes: Sequence[Outcome], final: record.Record, invocation:
         failure = outcome.told.get("failure")
         shows = failure and (outcome.verdict is not Verdict.PASSED or len(outcomes) == 1)
         if outcome.reason:
-            lines += ["", f"{paint.verdict(outcome.verdict.value, outcome.program.name)}: {outcome.reason}"]
+            lines += ["", f"{paint.verdict(outcome.verdict.value, outcome.program.name)}: {for_log(outcome.reason)}"]
         if outcome.reason and outcome.verdict is Verdict.FAILED and not shows:
             lines += [f"  {command}" for command in _replay_commands(outcome, invocation)]
         if shows:
             head = f"{failure['verdict']} in {outcome.program.name}"
             shape = f"{failure['switches']} switches of threads, {failure['faults']} faults"
-            lines += ["", f"{paint('red', head)}: {failure['text']}", f"  {shape}"]
-            lines += [f"  {command}" for command in _replay_commands(outcome, invocation)]
+            lines += ["", f"{paint('red', for_log(head))}: {for_log(failure['text'])}", f"  {shape}"]
+            lines += [f"  {for_log(command)}" for command in _replay_commands(outcome, invocation)]
         if shows or (invocation["--replay"] and outcome.told):
-            lines += ["", *outcome.told["table"].splitlines()]
+            lines += ["", *map(for_log, outcome.told["table"].splitlines())]
+    lines += note_lines(final.notes)
     lines += annotations(final) if invocation["--annotations"] else []
     return [*lines, "", *closing_lines(record.summarize(final), final.not_run)]

@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TextIO
 
 from harness.cli import layout
 from harness.cli.case_task import Setting
+from harness.cli.conclusion import conclude
 from harness.cli.fuzz_sequence import FuzzSequence, parse_sequence
 from harness.cli.fuzz_task import FuzzTask, fingerprint
 from harness.cli.fuzzer import SHRINK_SECONDS, Fuzzer, Reduction
 from harness.cli.interrupt import Interrupt
-from harness.cli.problems import HarnessError, NothingSelected, UsageError
+from harness.cli.problems import NothingSelected, UsageError, writing
 from harness.cli.progress import Progress
 from harness.cli.report_files import ReportFiles
 from harness.cli.reproduce import command_pair
 from harness.cli.run_command import make_setting, print_header, progress_level, width_of
 from harness.cli.seed import format_seed
-from harness.cli.session import Session, report_targets
-from harness.cli.table import Paint, closing_lines, details
+from harness.cli.session import Session, open_reports
+from harness.cli.table import Paint, closing_lines, details, note_lines
 from harness.cli.values import format_duration
 from harness.cli.verdict import ExitCode, Verdict, exit_code_of
 from reports import record
+from reports.visible import for_log
 
 DEFAULT_SECONDS = 60.0
 SHRUNK_FOLDER = Path("out") / "fuzz"
@@ -32,6 +36,7 @@ SHRUNK_FOLDER = Path("out") / "fuzz"
 def run(session: Session) -> int:
     """Draws sequences, or takes them again, and reports it. Raises a Problem if that cannot be done."""
     files = _files(session)
+    reports = open_reports(session)
     print_header(session)
     with (
         Interrupt() as interrupt,
@@ -42,7 +47,6 @@ def run(session: Session) -> int:
         setting = make_setting(session, Path(scratch))
         fuzzer = Fuzzer(session.runner, setting, session.seed, width_of(session), interrupt)
         files |= _brought(session, Path(scratch))
-        reports = ReportFiles(report_targets(session))
         reports.write(session.base_record(), final=False)
         if files:
             ended = fuzzer.replay(files, session.invocation["--runs"])
@@ -140,11 +144,9 @@ def _kept(session: Session, reduction: Reduction | None) -> Reduction | None:
     path = folder / f"{reduction.summary.fingerprint}.fuzz"
     said = f"{reduction.summary.kind}: {reduction.summary.message}"
     comments = [line for line in (*said.splitlines(), reduction.summary.note) if line]
-    try:
+    with writing(f"the sequence {path}"):
         folder.mkdir(parents=True, exist_ok=True)
         path.write_text(reduction.sequence.text(comments))
-    except OSError as problem:
-        raise HarnessError(f"the sequence {path} was not written: {problem.strerror}") from None
     return dataclasses.replace(reduction, summary=dataclasses.replace(reduction.summary, file=str(path)))
 
 
@@ -188,11 +190,11 @@ def _conclude(
     elif not results:
         code, notes = ExitCode.INCONCLUSIVE, ["no child came to an end within the time"]
     base = session.base_record()
-    told = [task.events for task in ended if task.events.driver_version is not None]
+    events = [task.events for task in ended if task.events.driver_version is not None]
     final = dataclasses.replace(
         base,
-        driver_version=told[0].driver_version if told else base.driver_version,
-        device=told[0].device or base.device if told else base.device,
+        driver_version=events[0].driver_version if events else base.driver_version,
+        device=events[0].device or base.device if events else base.device,
         duration_ms=round(session.elapsed() * 1000, 3),
         exit_code=int(code),
         interrupted=interrupt.signal.name if interrupt.signal else "",
@@ -200,14 +202,11 @@ def _conclude(
         cases=tuple(results),
         fuzz=summary_of(ended, reductions) if drew else None,
     )
-    reports.write(final, final=True)
-    _print_end(session, final, reductions, reports)
-    session.bazel.warn(notes)
-    return code
+    told = functools.partial(_told, session, reductions)
+    return conclude(final, reports, session.console, session.bazel, told)
 
 
-def _print_end(session: Session, final: record.Record, reductions: Sequence[Reduction], reports: ReportFiles) -> None:
-    stream = session.console.err if reports.take_standard_output else session.console.out
+def _told(session: Session, reductions: Sequence[Reduction], final: record.Record, stream: TextIO) -> list[str]:
     paint = Paint(session.invocation["--color"], stream, session.environment)
     lines = []
     if final.fuzz:
@@ -219,13 +218,9 @@ def _print_end(session: Session, final: record.Record, reductions: Sequence[Redu
     lines += details(final.cases, paint)
     for reduction in reductions:
         lines += ["", *_describe(reduction)]
-    lines += ["", *final.notes] if final.notes else []
+    lines += note_lines(final.notes)
     lines += session.annotation_lines(final)
-    lines += ["", *closing_lines(record.summarize(final), final.not_run)]
-    if not lines[0]:
-        del lines[0]
-    stream.writelines(f"{line}\n" for line in lines)
-    stream.flush()
+    return [*lines, "", *closing_lines(record.summarize(final), final.not_run)]
 
 
 def _describe(reduction: Reduction) -> list[str]:
@@ -236,4 +231,4 @@ def _describe(reduction: Reduction) -> list[str]:
         f"{summary.kind} {summary.fingerprint}: {summary.operations_before} operations and {summary.faults_before} "
         f"faults, shrunk to {summary.operations} and {summary.faults} in {summary.replays} replays{note}"
     )
-    return [head, f"  {summary.file}", *(f"    {line}" for line in reduction.sequence.lines())]
+    return [*map(for_log, (head, f"  {summary.file}", *(f"    {line}" for line in reduction.sequence.lines())))]

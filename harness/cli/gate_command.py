@@ -17,7 +17,7 @@ from reports.gate.judging import Judgement, judge
 from reports.gate.policy import Policy, read_policy
 from reports.gate.rule import Evidence, GateError, Listed
 from reports.gate.scenarios import AllScenariosRan
-from reports.visible import visible
+from reports.visible import for_log
 
 _MOST_PROBLEMS = 20  # of a rule that are told
 
@@ -41,7 +41,7 @@ def run(invocation: Invocation, environment: Mapping[str, str], console: Console
     try:
         judgements = judge(policy, evidence)
     except GateError as problem:
-        raise UsageError(visible(str(problem))) from None
+        raise UsageError(str(problem)) from None
     paint = Paint(invocation["--color"], console.out, environment)
     console.out.writelines(f"{line}\n" for line in told(judgements, paint))
     return ExitCode.ALL_MET if all(one.passed for one in judgements) else ExitCode.FINDING
@@ -53,7 +53,7 @@ def _policy(path: str | None) -> Policy:
     try:
         return read_policy(read_file(path, "the policy"))
     except GateError as problem:
-        raise UsageError(visible(f"the policy {path} cannot be used: {problem}")) from None
+        raise UsageError(f"the policy {path} cannot be used: {problem}") from None
 
 
 def _catalogue(policy: Policy, environment: Mapping[str, str]) -> tuple[Listed, ...]:
@@ -77,14 +77,14 @@ def told(judgements: Sequence[Judgement], paint: Paint) -> list[str]:
     lines = []
     for one in judgements:
         if one.passed:
-            lines.append(f"{paint('green', 'pass')} {one.rule}: {visible(one.met)}")
+            lines.append(f"{paint('green', 'pass')} {one.rule}: {for_log(one.met)}")
         else:
             more = f" (and {len(one.problems) - 1} more)" if len(one.problems) > 1 else ""
-            lines.append(f"{paint('red', 'fail')} {one.rule}: {visible(one.problems[0])}{more}")
-            lines += [f"     {visible(problem)}" for problem in one.problems[1:_MOST_PROBLEMS]]
+            lines.append(f"{paint('red', 'fail')} {one.rule}: {for_log(one.problems[0])}{more}")
+            lines += [f"     {for_log(problem)}" for problem in one.problems[1:_MOST_PROBLEMS]]
             if len(one.problems) > _MOST_PROBLEMS:
                 lines.append(f"     and {len(one.problems) - _MOST_PROBLEMS} more")
-        lines += [f"     {paint('yellow', 'note')}: {visible(note)}" for note in one.notes]
+        lines += [f"     {paint('yellow', 'note')}: {for_log(note)}" for note in one.notes]
     broken = [one.rule for one in judgements if not one.passed]
     if broken:
         return [*lines, f"gate {paint('red', 'failed')}: {len(broken)} of {len(judgements)} rules are broken"]

@@ -9,8 +9,9 @@ from harness.cli import options
 from harness.cli.help_topics import TOPICS, Topic
 from harness.cli.man_page import man_page
 from harness.cli.options import Invocation
-from harness.cli.problems import UsageError, nearest
+from harness.cli.problems import UsageError
 from harness.cli.verdict import ExitCode
+from reports.nearest import nearest
 
 _WIDTH = 100
 
@@ -41,7 +42,8 @@ def _topic(name: str) -> str:
     for topic in TOPICS:
         if topic.name == name:
             return "\n".join(_lines(topic)) + "\n"
-    raise UsageError(f"there is no topic {name!r}{nearest(name, [*commands, *(topic.name for topic in TOPICS)])}")
+    hint = nearest(name, [*commands, *(topic.name for topic in TOPICS)], "; holdfast help has them all")
+    raise UsageError(f"there is no topic {name!r}{hint}")
 
 
 def _lines(topic: Topic) -> list[str]:

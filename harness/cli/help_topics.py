@@ -27,11 +27,12 @@ _EXIT_CODES = Topic(
         "Whoever reads only the code learns the worst thing that is certain. No sanitizer's code is ever passed on.",
         ("0", "everything that was selected ran and met its expectation; skips are allowed and reported"),
         ("1", "at least one finding, or a gate that is not met"),
-        ("2", "usage: an option, a plan or a test variable that cannot be used; nothing has run"),
+        ("2", "usage: an option, a plan, a test variable or a place for a report that cannot be used; nothing has run"),
         ("3", "the harness itself failed: something is missing, a report was not written, a replay diverged"),
         ("4", "nothing ran: no case was selected, or all were skipped under --require-run"),
         ("5", "inconclusive: the time was up, or a fault that had to fire did not"),
         ("130, 143", "interrupted by SIGINT or SIGTERM, after what there is was reported"),
+        ("141", "whoever read the output has gone, as head does once it has its lines"),
     ),
 )
 
@@ -89,7 +90,9 @@ _REPORTS = Topic(
     "formats of reports",
     (
         "--report=FORMAT:PATH writes a report and may be given several times. The path - is the standard output; "
-        "tables then go to the standard error. All formats are made from the same record.",
+        "tables then go to the standard error. Folders are made; a place at which nothing can be written is refused "
+        "before anything runs. All formats are made from the same record. If one of them cannot be written in the end, "
+        "the run ends with exit code 3, and the others say so.",
         (
             "html",
             "one file to look at in a browser, without a network: findings, timelines, plots, an earlier run beside "

@@ -5,11 +5,12 @@ as it is known.
 from __future__ import annotations
 
 import hashlib
+import os
 import sys
 from pathlib import Path
 from typing import BinaryIO
 
-from harness.cli.problems import HarnessError
+from harness.cli.problems import writing
 from reports.json_lines_report import case_line, end_line, head_line
 from reports.record import Case, Record
 
@@ -21,6 +22,7 @@ class JsonLinesFile:
 
     def __init__(self, path: str) -> None:
         self._path = path
+        self._title = "the standard output" if path == STANDARD_OUTPUT else f"the report {path}"
         self._file: BinaryIO | None = None
         self._numbers: dict[bytes, int] = {}  # of the case lines, by the digests of what stands in them
 
@@ -53,19 +55,13 @@ class JsonLinesFile:
     def _open(self) -> BinaryIO:
         if self._path == STANDARD_OUTPUT:
             return sys.stdout.buffer
-        path = Path(self._path).resolve()
-        try:
+        with writing(self._title):
+            path = Path(os.path.realpath(self._path))
             path.parent.mkdir(parents=True, exist_ok=True)
             return path.open("wb")
-        except OSError as problem:
-            raise HarnessError(f"the report {path} was not written: {problem.strerror}") from None
 
     def _append(self, line: bytes) -> None:
         assert self._file is not None
-        try:
+        with writing(self._title):
             self._file.write(line)
             self._file.flush()
-        except BrokenPipeError:
-            raise  # whoever read it has gone, which is no failure of the file
-        except OSError as problem:
-            raise HarnessError(f"the report {self._path} was not written: {problem.strerror}") from None

@@ -11,9 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from harness.cli import values
-from harness.cli.problems import UsageError, nearest
+from harness.cli.problems import UsageError
 from harness.cli.replay_string import Replay
 from harness.cli.seed import parse_seed
+from reports.nearest import nearest
 
 Reader = Callable[[str], Any]
 
@@ -538,6 +539,7 @@ def general_help() -> str:
         "holdfast COMMAND --help tells a command's options; --version prints the version.",
         "",
         "Exit codes: 0 all met, 1 finding or gate failed, 2 usage or a plan that does not load, 3 the harness itself",
-        "failed, 4 nothing ran, 5 inconclusive, 130 and 143 interrupted after writing what there is.",
+        "failed, 4 nothing ran, 5 inconclusive, 130 and 143 interrupted after writing what there is, 141 nobody reads",
+        "the output any more.",
     ]
     return "\n".join(lines) + "\n"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable
+import contextlib
+from collections.abc import Iterator
 
 from harness.cli.verdict import ExitCode
 
@@ -32,7 +32,12 @@ class NothingSelected(Problem):
     exit_code = ExitCode.NOTHING_RAN
 
 
-def nearest(word: str, known: Iterable[str]) -> str:
-    """A clause that names the known word closest to `word`; empty when none is close."""
-    close = difflib.get_close_matches(word, list(known), n=1, cutoff=0.5)
-    return f"; did you mean {close[0]}?" if close else ""
+@contextlib.contextmanager
+def writing(what: str) -> Iterator[None]:
+    """Turns a failure to write `what` into a sentence that names it. That the reader of a pipe has gone is none."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as problem:
+        raise HarnessError(f"{what} was not written: {problem.strerror}") from None

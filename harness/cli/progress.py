@@ -6,6 +6,8 @@ import time
 from typing import TextIO
 
 from reports import record
+from reports.case_name import case_name
+from reports.visible import for_log
 
 _FIRST_INTERVALS = (10.0, 30.0)
 _LATER_INTERVAL = 60.0
@@ -38,11 +40,11 @@ class Progress:
         self._findings += len(case.findings)
         if self._level == "quiet":
             return
-        name = f"{case.scenario}/{case.variant}"
+        name = case_name(case)
         for finding in case.findings:
             self._plain(f"finding: {finding.kind} in {name}: {finding.message}")
         if self._level == "verbose":
-            self._plain(f"{case.verdict}: {name}, run {case.run}, {case.duration_ms:.0f} ms")
+            self._plain(f"{case.verdict}: {name}, {case.duration_ms:.0f} ms")
 
     def look(self, running: list[str]) -> None:
         """Writes a line if one is due. `running` are the cases that run, the longest first."""
@@ -61,7 +63,7 @@ class Progress:
             return
         line = f"{elapsed:.0f} s, {how_far}"
         if self._rewrites:
-            self._stream.write(f"\r\x1b[K{line}")
+            self._stream.write(f"\r\x1b[K{for_log(line)}")
             self._stream.flush()
             self._line_is_open = True
             self._next = elapsed + _REWRITE_SECONDS
@@ -78,5 +80,5 @@ class Progress:
 
     def _plain(self, line: str) -> None:
         self.close()
-        self._stream.write(line + "\n")
+        self._stream.write(for_log(line) + "\n")
         self._stream.flush()

@@ -14,12 +14,13 @@ from harness.cli import options
 from harness.cli.fuzz_sequence import FORMAT, parse_sequence
 from harness.cli.name_filter import parse_filter
 from harness.cli.options import Invocation
-from harness.cli.problems import NothingSelected, UsageError, nearest
+from harness.cli.problems import NothingSelected, UsageError
 from harness.cli.replay_string import Replay, decode, looks_like_one
 from harness.cli.report_input import STANDARD_INPUT, read_file, record_in
 from harness.cli.seed import format_seed
+from reports.nearest import nearest
 from reports.record import Case
-from reports.visible import visible
+from reports.visible import for_log
 
 _SOURCE = "replay string"
 _MOST_NAMES = 40  # of cases to choose from
@@ -124,7 +125,7 @@ def _chosen(cases: Sequence[Case], wanted: str | None, path: str, errors: TextIO
         listed = ", ".join(names[:_MOST_NAMES])
         raise UsageError(f"{path} has several such cases; choose one with --filter=SCENARIO/VARIANT: {listed}{more}")
     if len(found) > 1:
-        errors.write(visible(f"{path} has {len(found)} such cases of {names[0]}; this is the first") + "\n")
+        errors.write(for_log(f"{path} has {len(found)} such cases of {names[0]}; this is the first") + "\n")
     return found[0]
 
 

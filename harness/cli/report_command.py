@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from harness.cli.case_view import case_lines, head_lines
 from harness.cli.difference_view import difference_lines
 from harness.cli.options import Invocation
-from harness.cli.problems import NothingSelected, UsageError, nearest
+from harness.cli.problems import NothingSelected, UsageError
 from harness.cli.report_files import COMPARING, ReportFiles
 from harness.cli.report_input import STANDARD_INPUT, read_merged, read_record, refuse_one_input_twice
 from harness.cli.session import Console
@@ -16,6 +16,7 @@ from harness.cli.table import Paint, closing_lines
 from harness.cli.verdict import ExitCode
 from reports.compare import compare
 from reports.name_glob import matches_glob
+from reports.nearest import nearest
 from reports.record import Record, summarize
 
 
@@ -64,7 +65,11 @@ def _write(invocation: Invocation, record: Record, console: Console, baseline: R
 def _diff(invocation: Invocation, console: Console, paint: Paint) -> ExitCode:
     old, new = _arguments(invocation, 2, 2, "OLD NEW")
     refuse_one_input_twice([old, new])
-    difference = compare(read_record(old), read_record(new))
+    before, now = read_record(old), read_record(new)
+    if before.command != now.command:
+        commands = f"holdfast {before.command} and of holdfast {now.command}"
+        raise UsageError(f"the reports are of {commands}, whose cases are not the same sort: compare those of one")
+    difference = compare(before, now)
     console.out.writelines(f"{line}\n" for line in difference_lines(difference, paint))
     return ExitCode.FINDING if difference else ExitCode.ALL_MET
 

@@ -11,7 +11,6 @@ from reports.merge import MergeError, merge
 from reports.read_json_lines import are_json_lines, read_json_lines
 from reports.read_report import ReportError, read_report
 from reports.record import Record
-from reports.visible import visible
 
 STANDARD_INPUT = "-"
 _MOST_BYTES = 2 << 30
@@ -42,7 +41,7 @@ def record_in(data: bytes, path: str, what: str = "the report") -> Record:
     try:
         record = read_json_lines(data).record if are_json_lines(data) else read_report(data)
     except ReportError as problem:
-        raise UsageError(visible(f"{what} {path} cannot be used: {problem}")) from None
+        raise UsageError(f"{what} {path} cannot be used: {problem}") from None
     # What was read stays until the end, and the collector need not look through it again and again.
     gc.freeze()
     return record
@@ -61,4 +60,4 @@ def read_merged(paths: Sequence[str]) -> Record:
     try:
         return merge(records)
     except MergeError as problem:
-        raise UsageError(visible(f"the reports {', '.join(paths)} do not belong together: {problem}")) from None
+        raise UsageError(f"the reports {', '.join(paths)} do not belong together: {problem}") from None

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TextIO
 
 from harness.cli import cases as case_selection
 from harness.cli import layout
 from harness.cli.case_task import CaseTask, Setting, fired_user_rules
 from harness.cli.cases import Case
+from harness.cli.conclusion import conclude
 from harness.cli.engine import Engine, default_width
 from harness.cli.interrupt import Interrupt
 from harness.cli.minimise import MINIMISE_SECONDS, Minimiser, is_worth_minimising
@@ -21,12 +24,13 @@ from harness.cli.progress import Progress
 from harness.cli.report_files import ReportFiles
 from harness.cli.reproduce import Reproducer
 from harness.cli.schedule import ThreadOrder, refuse_unorderable
-from harness.cli.session import Session, report_targets
-from harness.cli.table import Paint, case_table, closing_lines, details
+from harness.cli.session import Session, open_reports
+from harness.cli.table import Paint, case_table, closing_lines, details, note_lines
 from harness.cli.timeline import TimelineShare
 from harness.cli.values import format_duration
 from harness.cli.verdict import ExitCode, Verdict, exit_code_of
 from reports import record
+from reports.visible import for_log
 
 
 class RunState:
@@ -101,6 +105,7 @@ def run(session: Session) -> int:
         return ExitCode.ALL_MET
     if session.invocation["--schedule"]:
         refuse_unorderable(cases, session.invocation["--schedule"], session.driver.kind, session.sanitizers)
+    files = open_reports(session)
     print_header(session)
     with (
         Interrupt() as interrupt,
@@ -108,16 +113,15 @@ def run(session: Session) -> int:
             prefix="holdfast-", dir=session.bazel.scratch_folder, ignore_cleanup_errors=True
         ) as scratch,
     ):
-        return _run_cases(session, cases, Path(scratch), interrupt)
+        return _run_cases(session, cases, files, Path(scratch), interrupt)
 
 
-def _run_cases(session: Session, cases: Sequence[Case], scratch: Path, interrupt: Interrupt) -> int:
-    files = ReportFiles(report_targets(session))
+def _run_cases(session: Session, cases: Sequence[Case], files: ReportFiles, scratch: Path, interrupt: Interrupt) -> int:
     setting = make_setting(session, scratch)
     tasks = [CaseTask(case, setting, number) for number, case in enumerate(cases)]
     progress = Progress(session.console.err, len(tasks), progress_level(session.invocation))
     state = RunState(session, tasks, progress, files)
-    files.write(state.record(), final=False)  # a report that cannot be written is known before the work is done
+    files.write(state.record(), final=False)
     Engine[CaseTask](width_of(session), interrupt, state).run(tasks)
     progress.close()
     so_far = state.record()  # of what ran as it was asked for, which is what faults had to fire in
@@ -130,10 +134,7 @@ def _run_cases(session: Session, cases: Sequence[Case], scratch: Path, interrupt
         notes=tuple(notes),
         interrupted=interrupt.signal.name if interrupt.signal else "",
     )
-    files.write(final, final=True)
-    _print_end(session, final, files)
-    session.bazel.warn(notes)  # last, so that a file that cannot be written hides nothing
-    return code
+    return conclude(final, files, session.console, session.bazel, functools.partial(_told, session))
 
 
 def _minimise(session: Session, setting: Setting, tasks: Sequence[CaseTask], interrupt: Interrupt) -> None:
@@ -213,8 +214,8 @@ def progress_level(invocation: Invocation) -> str:
 
 
 def print_header(session: Session) -> None:
-    lines = session.header()
-    session.console.err.writelines(f"{line}\n" for line in (lines[:1] if session.invocation["--quiet"] else lines))
+    lines = session.header()[: 1 if session.invocation["--quiet"] else None]
+    session.console.err.writelines(f"{for_log(line)}\n" for line in lines)
     session.console.err.flush()
 
 
@@ -260,16 +261,11 @@ def _code_of_all_skipped(invocation: Invocation, otherwise: int) -> int:
     return given if given is not None else otherwise
 
 
-def _print_end(session: Session, final: record.Record, files: ReportFiles) -> None:
-    stream = session.console.err if files.take_standard_output else session.console.out
+def _told(session: Session, final: record.Record, stream: TextIO) -> list[str]:
     paint = Paint(session.invocation["--color"], stream, session.environment)
     shown = [case for case in final.cases if not session.invocation["--quiet"] or case.verdict != "passed"]
     lines = case_table(shown, paint) if shown else []
     lines += details(final.cases, paint, lambda case: _advice(session, case))
-    lines += ["", *final.notes] if final.notes else []
+    lines += note_lines(final.notes)
     lines += session.annotation_lines(final)
-    lines += ["", *closing_lines(record.summarize(final), final.not_run)]
-    if not lines[0]:
-        del lines[0]
-    stream.writelines(f"{line}\n" for line in lines)
-    stream.flush()
+    return [*lines, "", *closing_lines(record.summarize(final), final.not_run)]

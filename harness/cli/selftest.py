@@ -12,31 +12,36 @@ from __future__ import annotations
 
 import dataclasses
 import fnmatch
+import functools
 import itertools
 import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TextIO
 
 from harness.cli import fuzz_task
 from harness.cli.case_task import CaseTask, Setting
 from harness.cli.cases import Pair, expand, refuse_too_many
 from harness.cli.catalogue import Scenario, list_all_scenarios
 from harness.cli.child_environment import loader_environment
+from harness.cli.conclusion import conclude
 from harness.cli.engine import Engine
 from harness.cli.fuzzer import Fuzzer
 from harness.cli.interrupt import Interrupt
 from harness.cli.name_filter import parse_filter
-from harness.cli.problems import HarnessError, NothingSelected, nearest
+from harness.cli.problems import HarnessError, NothingSelected
 from harness.cli.progress import Progress
 from harness.cli.report_files import ReportFiles
 from harness.cli.run_command import make_setting, print_header, progress_level, time_budget, width_of
-from harness.cli.session import Session, report_targets
+from harness.cli.session import Session, open_reports
 from harness.cli.sweep import PointTask, Sweep
 from harness.cli.sweep_command import SWEEP_SUITE
-from harness.cli.table import Paint, closing_lines, columns, details
+from harness.cli.table import Paint, closing_lines, columns, details, note_lines
 from harness.cli.verdict import ExitCode, Verdict
 from reports import record
+from reports.nearest import nearest
+from reports.visible import for_log
 
 MISSED = "MISSED"
 FUZZ_SECONDS = 60.0  # within which the fuzzer has to find what it claims
@@ -119,9 +124,10 @@ class SelftestState:
         return time.monotonic() - self._session.started
 
 
-def run(session: Session) -> ExitCode:
+def run(session: Session) -> int:
     """Runs the selftest and prints the detection matrix. Raises a Problem if the catalogue is not whole."""
     claims, fuzzed = _select(_claims(session), session)
+    files = open_reports(session)
     print_header(session)
     with (
         Interrupt() as interrupt,
@@ -129,12 +135,17 @@ def run(session: Session) -> ExitCode:
             prefix="holdfast-", dir=session.bazel.scratch_folder, ignore_cleanup_errors=True
         ) as scratch,
     ):
-        return _run_claims(session, claims, fuzzed, Path(scratch), interrupt)
+        return _run_claims(session, claims, fuzzed, files, Path(scratch), interrupt)
 
 
 def _run_claims(
-    session: Session, claims: Sequence[Claim], fuzzed: dict[str, Path], scratch: Path, interrupt: Interrupt
-) -> ExitCode:
+    session: Session,
+    claims: Sequence[Claim],
+    fuzzed: dict[str, Path],
+    files: ReportFiles,
+    scratch: Path,
+    interrupt: Interrupt,
+) -> int:
     setting = make_setting(session, scratch)
     # What runs with a bug in it is not among the cases of the report.
     with_bug = dataclasses.replace(setting, timelines=None)
@@ -156,7 +167,6 @@ def _run_claims(
     clean = [task for scenario in scenarios.values() for task in tasks_of(_pairs(scenario), setting)]
     claimed = {claim: tasks_of_claim(claim) for claim in claims}
     everything = [*clean, *(task for tasks in claimed.values() for task in tasks)]
-    files = ReportFiles(report_targets(session))
     progress = Progress(session.console.err, len(everything), progress_level(session.invocation))
     state = SelftestState(session, clean, claimed, progress, files)
     files.write(state.record(), final=False)
@@ -172,9 +182,7 @@ def _run_claims(
     final = dataclasses.replace(
         state.record(), exit_code=int(code), interrupted=interrupt.signal.name if interrupt.signal else ""
     )
-    files.write(final, final=True)
-    _print_end(session, final, files)
-    return code
+    return conclude(final, files, session.console, session.bazel, functools.partial(_told, session))
 
 
 def _as_they_are(session: Session, claims: Sequence[Claim]) -> dict[str, Scenario]:
@@ -307,23 +315,22 @@ def matrix(cells: Sequence[record.Detection]) -> list[str]:
         own = {cell.scenario: ", ".join(cell.kinds) if cell.caught else MISSED for cell in cells if cell.bug == bug}
         rows.append((bug, *(own.get(scenario, "") for scenario in scenarios)))
     head = ("seeded bug", *(str(number) for number in range(1, len(scenarios) + 1)))
-    legend = [f"{number:>3}  {scenario}" for number, scenario in enumerate(scenarios, start=1)]
+    legend = [f"{number:>3}  {for_log(scenario)}" for number, scenario in enumerate(scenarios, start=1)]
     return [*columns(head, rows), "", *legend]
 
 
-def _print_end(session: Session, final: record.Record, files: ReportFiles) -> None:
-    stream = session.console.err if files.take_standard_output else session.console.out
+def _told(session: Session, final: record.Record, stream: TextIO) -> list[str]:
     paint = Paint(session.invocation["--color"], stream, session.environment)
     lines = matrix(final.detection) if final.detection else []
     lines += [
-        f"{paint('red', MISSED)} {cell.bug} by {cell.scenario}{': ' + cell.reason if cell.reason else ''}"
+        f"{paint('red', MISSED)} {for_log(cell.bug)} by {for_log(cell.scenario)}"
+        + (f": {for_log(cell.reason)}" if cell.reason else "")
         for cell in final.detection
         if not cell.caught
     ]
     lines += details(final.cases, paint)
+    lines += note_lines(final.notes)
     lines += session.annotation_lines(final)
     caught = sum(cell.caught for cell in final.detection)
     lines += ["", f"{caught} of {len(final.detection)} claims hold; the library as it is:"]
-    lines += closing_lines(record.summarize(final), final.not_run)
-    stream.writelines(f"{line}\n" for line in lines)
-    stream.flush()
+    return lines + closing_lines(record.summarize(final), final.not_run)

@@ -20,13 +20,16 @@ from harness.cli.child_environment import loader_environment
 from harness.cli.drivers import Driver, choose_driver, file_contains
 from harness.cli.layout import Layout
 from harness.cli.options import Invocation
+from harness.cli.output_places import refuse_unwritable_folder
 from harness.cli.plans import PlanBuilder
-from harness.cli.problems import HarnessError, UsageError, nearest
+from harness.cli.problems import HarnessError, UsageError
+from harness.cli.report_files import ReportFiles
 from harness.cli.seed import format_seed, fresh_seed, mix
 from harness.cli.values import ReportTarget, format_duration
 from harness.cli.version import VERSION
 from reports import record
 from reports.github_annotations import annotations
+from reports.nearest import nearest
 
 _SANITIZER_MARKS = {"address": b"__asan_init", "thread": b"__tsan_init", "undefined": b"__ubsan_handle"}
 
@@ -157,7 +160,14 @@ def open_session(
     )
 
 
-def report_targets(session: Session) -> list[ReportTarget]:
+def open_reports(session: Session) -> ReportFiles:
+    """The reports of the run. Raises UsageError if one of them, or what goes with them, cannot be written."""
+    if session.artifacts:
+        refuse_unwritable_folder(f"the artifact folder {session.artifacts}", session.artifacts)
+    return ReportFiles(_report_targets(session))
+
+
+def _report_targets(session: Session) -> list[ReportTarget]:
     """What --report asks for, and what a test runner expects where."""
     targets: list[ReportTarget] = list(session.invocation["--report"])
     expected = []

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TextIO
 
 from harness.cli import cases as case_selection
 from harness.cli.case_task import CaseTask
 from harness.cli.cases import Case
+from harness.cli.conclusion import conclude
 from harness.cli.engine import Engine
 from harness.cli.interrupt import Interrupt
 from harness.cli.problems import NothingSelected, UsageError
@@ -24,11 +27,12 @@ from harness.cli.run_command import (
     time_budget,
     width_of,
 )
-from harness.cli.session import Session, report_targets
+from harness.cli.session import Session, open_reports
 from harness.cli.sweep import PointTask, Sweep, operation_of
-from harness.cli.table import Paint, closing_lines, columns, details
+from harness.cli.table import Paint, closing_lines, columns, details, note_lines
 from harness.cli.verdict import ExitCode, Verdict, exit_code_of
 from reports import record
+from reports.visible import for_log
 
 SWEEP_SUITE = "sweep"
 
@@ -106,6 +110,7 @@ def run(session: Session) -> int:
         session.plans.refuse_unless_loadable(rules)
         if len(cases) != 1:
             raise UsageError(f"--fault names one point of one case, and {len(cases)} are selected; add --filter")
+    files = open_reports(session)
     print_header(session)
     with (
         Interrupt() as interrupt,
@@ -113,7 +118,7 @@ def run(session: Session) -> int:
             prefix="holdfast-", dir=session.bazel.scratch_folder, ignore_cleanup_errors=True
         ) as scratch,
     ):
-        return _run_sweeps(session, cases, rules, Path(scratch), interrupt)
+        return _run_sweeps(session, cases, rules, files, Path(scratch), interrupt)
 
 
 def _select(session: Session) -> list[case_selection.Pair]:
@@ -135,12 +140,16 @@ def _select(session: Session) -> list[case_selection.Pair]:
 
 
 def _run_sweeps(
-    session: Session, cases: Sequence[Case], rules: tuple[str, ...], scratch: Path, interrupt: Interrupt
+    session: Session,
+    cases: Sequence[Case],
+    rules: tuple[str, ...],
+    files: ReportFiles,
+    scratch: Path,
+    interrupt: Interrupt,
 ) -> int:
     setting = make_setting(session, scratch)
     numbers = itertools.count()
     sweeps = [Sweep(case, setting, lambda: next(numbers), only=rules) for case in cases]
-    files = ReportFiles(report_targets(session))
     progress = Progress(session.console.err, len(sweeps), progress_level(session.invocation))
     state = SweepState(session, sweeps, bool(rules), progress, files)
     files.write(state.record(), final=False)
@@ -154,10 +163,7 @@ def _run_sweeps(
         notes=tuple(notes),
         interrupted=interrupt.signal.name if interrupt.signal else "",
     )
-    files.write(final, final=True)
-    _print_end(session, final, files)
-    session.bazel.warn(notes)
-    return code
+    return conclude(final, files, session.console, session.bazel, functools.partial(_told, session))
 
 
 def _outcome(state: SweepState, sweeps: Sequence[Sweep], interrupt: Interrupt) -> tuple[int, list[str]]:
@@ -200,19 +206,14 @@ def table_of(operations: Sequence[record.Operation]) -> list[str]:
             reasons.setdefault(reason, {}).update(dict.fromkeys(sites))
     lines = columns(("operation", *counted, "sites"), rows)
     lines += ["", "not after, since"] if reasons else []
-    lines += [f"  {reason}: {', '.join(sorted(sites))}" for reason, sites in sorted(reasons.items())]
+    lines += [f"  {for_log(reason)}: {for_log(', '.join(sorted(sites)))}" for reason, sites in sorted(reasons.items())]
     return lines
 
 
-def _print_end(session: Session, final: record.Record, files: ReportFiles) -> None:
-    stream = session.console.err if files.take_standard_output else session.console.out
+def _told(session: Session, final: record.Record, stream: TextIO) -> list[str]:
     paint = Paint(session.invocation["--color"], stream, session.environment)
     lines = table_of(final.operations) if final.operations and not session.invocation["--quiet"] else []
     lines += details(final.cases, paint)
-    lines += ["", *final.notes] if final.notes else []
+    lines += note_lines(final.notes)
     lines += session.annotation_lines(final)
-    lines += ["", *closing_lines(record.summarize(final), final.not_run)]
-    if not lines[0]:
-        del lines[0]
-    stream.writelines(f"{line}\n" for line in lines)
-    stream.flush()
+    return [*lines, "", *closing_lines(record.summarize(final), final.not_run)]

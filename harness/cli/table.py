@@ -8,7 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TextIO
 
 from reports import record
+from reports.case_name import case_name, name_in_scenario
 from reports.finding_text import minimised_line
+from reports.visible import for_log, lines_for_log
 
 _CODES = {"red": "31", "green": "32", "yellow": "33", "bold": "1"}
 _VERDICT_COLORS = {"passed": "green", "failed": "red", "error": "red", "skipped": "yellow", "inconclusive": "yellow"}
@@ -31,11 +33,10 @@ class Paint:
 
 
 def columns(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Left-aligned columns with the head on top; no line ends in spaces."""
-    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
-    return [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in (head, *rows)
-    ]
+    """Left-aligned columns with the head on top; no line ends in spaces. The cells may be a subject's texts."""
+    table = [[for_log(cell) for cell in row] for row in (head, *rows)]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in table]
 
 
 def case_table(cases: Sequence[record.Case], paint: Paint) -> list[str]:
@@ -43,9 +44,9 @@ def case_table(cases: Sequence[record.Case], paint: Paint) -> list[str]:
     head = ("scenario", "variant", "verdict", "faults", "findings", "ms")
     rows = []
     for case in cases:
-        variant = f"{case.variant} #{case.run}" if case.run else case.variant
         kinds = ", ".join(dict.fromkeys(finding.kind for finding in case.findings)) or "-"
-        rows.append((case.scenario, variant, case.verdict, str(len(case.faults)), kinds, f"{case.duration_ms:.0f}"))
+        name, duration = name_in_scenario(case), f"{case.duration_ms:.0f}"
+        rows.append((case.scenario, name, case.verdict, str(len(case.faults)), kinds, duration))
     lines = columns(head, rows)
     for number, case in enumerate(cases, start=1):
         place = lines[number].index(f"  {case.verdict}", len(case.scenario)) + 2
@@ -62,17 +63,24 @@ def details(
     """
     lines = []
     for case in cases:
-        name = f"{case.scenario}/{case.variant}" + (f" (run {case.run})" if case.run else "")
+        name = paint("bold", for_log(case_name(case)))
         for finding in case.findings:
-            lines += ["", f"{paint('red', finding.kind)} in {paint('bold', name)}: {finding.message}"]
-            lines += [f"  at {finding.place}"] if finding.place else []
-            lines += [f"    {frame}" for frame in _cut(finding.stack)]
-            lines += [f"  {minimised_line(case.minimised)}"] if case.minimised else []
-            lines += [f"  {command}" for command in finding.reproduce]
+            first, *others = lines_for_log(finding.message)
+            lines += ["", f"{paint('red', for_log(finding.kind))} in {name}: {first}"]
+            lines += [f"    {line}" for line in others]
+            lines += [f"  at {for_log(finding.place)}"] if finding.place else []
+            lines += [f"    {for_log(frame)}" for frame in _cut(finding.stack)]
+            lines += [f"  {for_log(minimised_line(case.minimised))}"] if case.minimised else []
+            lines += [f"  {for_log(command)}" for command in finding.reproduce]
             lines += [f"  {advice(case)}"] if advice(case) else []
         if case.reason:
-            lines += ["", f"{paint.verdict(case.verdict, case.verdict)} {paint('bold', name)}: {case.reason}"]
+            lines += ["", f"{paint.verdict(case.verdict, case.verdict)} {name}: {for_log(case.reason)}"]
     return lines
+
+
+def note_lines(notes: Sequence[str]) -> list[str]:
+    """What concerns the run as a whole, as a block of its own; nothing if there is nothing."""
+    return ["", *map(for_log, notes)] if notes else []
 
 
 def _cut(stack: Sequence[str]) -> list[str]:

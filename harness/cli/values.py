@@ -6,6 +6,8 @@ import os
 import re
 from typing import NamedTuple
 
+from reports.nearest import nearest
+
 _MOST_DIGITS = 18  # of a whole number; Python itself refuses to read thousands of them
 _MOST_SECONDS = 1e9
 
@@ -113,7 +115,7 @@ def parse_schedule(text: str) -> str:
 
 def _parse_one_of(text: str, known: tuple[str, ...]) -> str:
     if text not in known:
-        raise ValueError(f"{text!r} is none of {', '.join(known)}")
+        raise ValueError(f"{text!r} is none of {', '.join(known)}{nearest(text, known)}")
     return text
 
 
@@ -132,7 +134,8 @@ def parse_report(text: str) -> ReportTarget:
     word, colon, path = text.partition(":")
     name = word.removesuffix(APPENDS)
     if name not in REPORT_FORMATS:
-        raise ValueError(f"there is no report format {name!r}; there are {', '.join(REPORT_FORMATS)}")
+        there_are = ", ".join(REPORT_FORMATS)
+        raise ValueError(f"there is no report format {name!r}; there are {there_are}{nearest(name, REPORT_FORMATS)}")
     if name != word and name not in APPENDABLE:
         raise ValueError(f"nothing can be appended in the format {name}; in {', '.join(APPENDABLE)} it can")
     if not colon or not path:

@@ -26,6 +26,7 @@ class ExitCode(enum.IntEnum):
     NOTHING_RAN = 4
     INCONCLUSIVE = 5
     INTERRUPTED = 130  # SIGINT
+    READER_GONE = 141  # SIGPIPE: whoever read the output has gone
     TERMINATED = 143  # SIGTERM
 
 

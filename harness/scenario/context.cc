@@ -73,7 +73,7 @@ void Context::Check(bool holds, const std::string& contract, SourcePlace where) 
 }
 
 void Context::Find(const std::string& kind, const std::string& message, SourcePlace where) {
-  shim_.note_moment("finding", kind.c_str(), fault::kNoQueue);
+  shim_.note_moment("finding", kind.c_str(), fault::kNotCounted);
   WriteEvent("finding", {{"kind", kind}, {"message", message}, {"place", where.Text()}});
   EndProcess(kExitFinding);
 }

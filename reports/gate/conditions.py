@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 
-from reports.gate.rule import Evidence, Excuse, Opinion, Rule, excused, name_of, parameter, unused
+from reports.case_name import case_name
+from reports.gate.rule import Evidence, Excuse, Opinion, Rule, excused, parameter, unused
 from reports.name_glob import matches_name
 from reports.record import Case, Record
 
@@ -82,8 +83,7 @@ def judge_inconclusive(parameters: NoInconclusive, evidence: Evidence) -> Opinio
 
 
 def _told(case: Case) -> str:
-    run = f" (run {case.run})" if case.run else ""
-    return f"{name_of(case)}{run}: {case.verdict}" + (f": {case.reason}" if case.reason else "")
+    return f"{case_name(case)}: {case.verdict}" + (f": {case.reason}" if case.reason else "")
 
 
 @dataclasses.dataclass(frozen=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 
-from reports.fingerprint import fingerprint
-from reports.gate.rule import Evidence, Opinion, Rule, is_day, name_of, parameter, reason
-from reports.record import Record
+from reports.case_name import case_name
+from reports.distinct_findings import DistinctFinding, by_fingerprint
+from reports.gate.rule import Evidence, Opinion, Rule, is_day, parameter, reason
 from reports.structure import StructureError
 
 
@@ -38,46 +38,27 @@ class NoNewFindings:
                 raise StructureError(f"has the fingerprint {one} more than once").inside("known")
 
 
-@dataclasses.dataclass(frozen=True)
-class Seen:
-    """A finding of a report: in which case it came first, and how often it came."""
-
-    case: str
-    kind: str
-    message: str
-    times: int
-
-
-def findings_of(record: Record) -> dict[str, Seen]:
-    """The findings of a report by fingerprint."""
-    found: dict[str, Seen] = {}
-    for case in record.cases:
-        for finding in case.findings:
-            key = fingerprint(case.scenario, finding)
-            before = found.get(key, Seen(name_of(case), finding.kind, finding.message, 0))
-            found[key] = dataclasses.replace(before, times=before.times + 1)
-    return found
-
-
 def judge(parameters: NoNewFindings, evidence: Evidence) -> Opinion:
-    found = findings_of(evidence.record)
-    old = findings_of(evidence.baseline) if evidence.baseline else {}
+    found = by_fingerprint(evidence.record)
+    old = by_fingerprint(evidence.baseline) if evidence.baseline else {}
     known = {entry.fingerprint: entry for entry in parameters.known}
     expired = {entry.fingerprint for entry in parameters.known if entry.expires < evidence.day}
     problems = []
-    for key, seen in found.items():
-        what = f"{seen.kind} in {seen.case} [{key}]: {seen.message}"
+    for key, one in found.items():
+        what = f"{_title(one)}: {one.finding.message}"
         if key in expired:
             problems.append(f"known until {known[key].expires} ({known[key].reason}), so new: {what}")
         elif key not in known and key not in old:
             problems.append(what)
     gone = [entry for entry in parameters.known if entry.fingerprint not in found]
-    notes = [f"the known finding {one.fingerprint} no longer occurs ({one.reason}); take it out" for one in gone]
-    notes += [
-        f"the baseline's finding is gone: {old[key].kind} in {old[key].case} [{key}]" for key in old.keys() - found
-    ]
+    notes = [f"the known finding {entry.fingerprint} no longer occurs ({entry.reason}); take it out" for entry in gone]
+    notes += [f"the baseline's finding is gone: {_title(old[key])}" for key in old.keys() - found]
     met = f"{len(found)} findings, all of them known or in the baseline" if found else "no finding"
     return Opinion(tuple(problems), met, tuple(sorted(notes)))
+
+
+def _title(one: DistinctFinding) -> str:
+    return f"{one.finding.kind} in {case_name(one.case)} [{one.fingerprint}]"
 
 
 RULE = Rule(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 from collections.abc import Mapping
 from typing import Any
 
 from reports import commented_json
 from reports.gate import canary, conditions, coverage, detection, findings, limits, scenarios
 from reports.gate.rule import GateError, Rule, parameter
+from reports.nearest import nearest
+from reports.record import COMMANDS
 from reports.structure import StructureError, Structures
 
 VERSION = 1
@@ -29,8 +30,6 @@ RULES: tuple[Rule, ...] = (
     limits.COUNTER_RULE,
     limits.DURATION_RULE,
 )
-
-COMMANDS = ("run", "selftest", "sweep", "fuzz", "explore")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -68,17 +67,13 @@ def _read_rules(value: Any) -> dict[str, Any]:
     rules = {}
     for name, parameters in value.items():
         if name not in _READERS:
-            raise StructureError(f"has the unknown rule {name!r}{_nearest(name)}")
+            there_are = f"; there are {', '.join(_READERS)}"
+            raise StructureError(f"has the unknown rule {name!r}{nearest(name, _READERS, there_are)}")
         try:
             rules[name] = _READERS[name](parameters)
         except StructureError as problem:
             raise problem.inside(name) from None
     return rules
-
-
-def _nearest(name: str) -> str:
-    close = difflib.get_close_matches(name, _READERS, n=1, cutoff=0.5)
-    return f"; did you mean {close[0]}?" if close else f"; there are {', '.join(_READERS)}"
 
 
 _READ_POLICY = Structures(defaults=True, overrides={Mapping[str, Any]: _read_rules}).reader(Policy)

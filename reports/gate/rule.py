@@ -91,11 +91,6 @@ def is_day(text: str) -> bool:
         return False
 
 
-def name_of(case: Case) -> str:
-    """Of a case, without its run: SCENARIO/VARIANT."""
-    return f"{case.scenario}/{case.variant}"
-
-
 def by_name(record: Record) -> dict[tuple[str, str], list[Case]]:
     """All runs of each scenario and variant, by name."""
     groups: dict[tuple[str, str], list[Case]] = {}

@@ -6,6 +6,7 @@ import dataclasses
 
 from reports.gate.rule import Evidence, Excuse, GateError, Opinion, Rule, by_name, excused, parameter, unused
 from reports.name_glob import matches_glob
+from reports.nearest import nearest
 from reports.record import Case
 from reports.structure import StructureError
 
@@ -43,7 +44,8 @@ def judge(parameters: AllScenariosRan, evidence: Evidence) -> Opinion:
     for suite in parameters.suites:
         listed = [(one.scenario, one.variant) for one in evidence.catalogue if suite in one.suites]
         if not listed:
-            raise GateError(f"the rule {RULE.name} names the suite {suite!r}, and no scenario is in it")
+            hint = nearest(suite, {name for one in evidence.catalogue for name in one.suites})
+            raise GateError(f"the rule {RULE.name} names the suite {suite!r}, and no scenario is in it{hint}")
         expected.update(listed)
     if parameters.baseline and evidence.baseline:
         expected.update(name for name, runs in by_name(evidence.baseline).items() if _ran(runs))
@@ -57,6 +59,8 @@ def judge(parameters: AllScenariosRan, evidence: Evidence) -> Opinion:
         used += excuses
         if not _ran(runs) and not excuses:
             problems.append(f"{'/'.join(name)}: {_why(runs)}")
+    if expected and not problems and not any(_ran(there.get(name, [])) for name in expected):
+        problems.append("nothing ran: all that had to was skipped")
     notes = unused(parameters.allowed_skips, used, lambda excuse: excuse.case)
     met = f"{len(expected)} variants of scenarios ran"
     return Opinion(tuple(problems), met + (", or may be skipped" if used else ""), notes)

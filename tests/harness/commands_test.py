@@ -59,6 +59,9 @@ class CommonTest(CommandTest):
     def test_usage_errors(self) -> None:
         tree = self.tree()
         self.assert_ended(tree.holdfast("rum"), 2, "unknown command rum; did you mean run?")
+        self.assert_ended(tree.holdfast("qqqq"), 2, "unknown command qqqq; holdfast --help has them all")
+        self.assert_ended(tree.holdfast("help", "polices"), 2, "there is no topic 'polices'; did you mean")
+        self.assert_ended(tree.holdfast("help", "qqqq"), 2, "there is no topic 'qqqq'; holdfast help has them all")
         self.assert_ended(tree.holdfast("--seeds=1"), 2, "unknown option --seeds")
         self.assert_ended(tree.holdfast(), 2, "usage: holdfast", "name a command")
 
@@ -70,10 +73,22 @@ class CommonTest(CommandTest):
 
     def test_streams_that_are_closed_or_full_are_exit_3(self) -> None:
         tree = self.tree(scenario("A1.a"))
-        for redirection, sentence in ((">&-", "is closed"), (">/dev/full", "No space left"), ("2>&-", "")):
-            with self.subTest(redirection=redirection):
+        full = "the standard output was not written: No space left on device"
+        run = ("run", "--driver=model", f"--report=json:{self.root}/r.json")
+        for redirection, sentence, arguments in (
+            (">&-", "is closed", run),
+            ("2>&-", "", run),
+            ("2>/dev/full", "", run),
+            (">/dev/full", full, run),
+            (">/dev/full", full, ("list",)),
+            (">/dev/full", full, ("--help",)),
+            (">/dev/full", full, ("report", "show", f"{self.root}/r.json")),
+            (">/dev/full", full, ("report", "convert", f"{self.root}/r.json", "--report=json:-")),
+            (">/dev/full", full, ("report", "convert", f"{self.root}/r.json", "--report=jsonl:-")),
+        ):
+            with self.subTest(redirection=redirection, arguments=arguments):
                 done = subprocess.run(
-                    ["/bin/sh", "-c", f'exec "$@" {redirection}', "sh", *tree.command_line("run", "--driver=model")],
+                    ["/bin/sh", "-c", f'exec "$@" {redirection}', "sh", *tree.command_line(*arguments)],
                     env=tree.environment(),
                     capture_output=True,
                     text=True,
@@ -82,13 +97,15 @@ class CommonTest(CommandTest):
                 self.assertEqual(3, done.returncode, done)
                 self.assertIn(sentence, done.stderr)
                 self.assertNotIn("Traceback", done.stderr)
+                self.assertNotIn("the harness itself failed", done.stderr)
+        self.assertEqual(3, json.loads((self.root / "r.json").read_text())["exit_code"])
 
     def test_files_of_the_test_runner_that_cannot_be_written_are_exit_3(self) -> None:
         tree = self.tree(scenario("A1.a", drivers=["real"]))
         bad = "/proc/no/file"
         run = ("run", "--driver=model", "--fault=alloc:fail")
         for name in ("TEST_PREMATURE_EXIT_FILE", "TEST_SHARD_STATUS_FILE", "TEST_WARNINGS_OUTPUT_FILE"):
-            self.assert_ended(tree.holdfast(*run, **{name: bad}), 3, f"{name}={bad} cannot be written")
+            self.assert_ended(tree.holdfast(*run, **{name: bad}), 3, f"{name}={bad} was not written")
         library = tree.file("libcuda.so.580", b"not a library")
         answer = tree.holdfast("run", f"--driver={library}", TEST_INFRASTRUCTURE_FAILURE_FILE=bad)
         self.assert_ended(answer, 3, "cannot be used", "TEST_INFRASTRUCTURE_FAILURE_FILE")
@@ -106,7 +123,7 @@ class CommonTest(CommandTest):
                 text=True,
                 check=False,
             )
-        self.assertEqual((3, ""), (done.returncode, done.stderr))
+        self.assertEqual((141, ""), (done.returncode, done.stderr))
 
     def test_paths_are_relative_to_where_the_user_is_under_bazel_run(self) -> None:
         tree = self.tree(scenario("A1.a"))

@@ -7,6 +7,8 @@ import json
 import sys
 from typing import Any, NoReturn
 
+from reports.record import NO_PLAN
+
 _CONDITIONS = ("nth", "after", "step", "count", "thread", "first", "every", "times", "probability", "while")
 
 
@@ -45,6 +47,7 @@ def main() -> None:
             _refuse(f"unknown option {argument!r}")
     document["rules"] = one_line + document["rules"]
     digest = hashlib.sha256(json.dumps(document["rules"], sort_keys=True).encode()).hexdigest()[:16]
+    digest = digest if document["rules"] else NO_PLAN
     print(json.dumps({"plan": document, "digest": digest}))
 
 

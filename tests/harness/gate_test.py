@@ -15,13 +15,14 @@ from unittest import mock
 TESTS = Path(__file__).absolute().parent
 sys.path[:0] = [str(TESTS), str(TESTS.parents[1])]
 
-from command import Answer, FakeTree, scenario
+from command import TREE, Answer, FakeTree, scenario
 
 from harness.cli.cli import main
 from harness.cli.options import command_help
 from harness.cli.session import Console
 from harness.cli.verdict import Verdict, exit_code_of
-from reports import json_report
+from reports import json_lines_report, json_report
+from reports.commented_json import without_comments
 from reports.merge import merge
 from reports.record import Finding, Option, Record
 from tests.reports.sample_record import sample_record
@@ -160,6 +161,43 @@ class OutcomeTest(GateTest):
         self.assertIn("fail no-new-findings: contract in A1.a/only", answer.out)
 
 
+class ExamplePolicyTest(GateTest):
+    """The policies for nights that the examples for forges do not apply, on reports that the command wrote."""
+
+    def example(self, tree: FakeTree, policy: str, *arguments: str) -> Answer:
+        return tree.holdfast("gate", *arguments, f"--policy={TREE}/docs/policies/{policy}")
+
+    def test_a_sweep_is_compared_with_that_of_the_last_good_night(self) -> None:
+        calls = [["cuCreate", "creation"]] * 2
+        tree = FakeTree(self.root, [scenario("sweep.a", suites=["sweep"], operation=calls)])
+        reports = [f"{self.root}/{night}.json" for night in ("old", "new", "less")]
+        for report in reports[:2]:
+            self.assertEqual(0, tree.holdfast("sweep", "--driver=model", f"--report=json:{report}").code)
+        answer = self.example(tree, "nightly-sweep.json", reports[1], f"--baseline={reports[0]}")
+        self.assertEqual(0, answer.code, answer)
+        tree.scripted_runner("scenarios/scenario_runner", [scenario("sweep.a", suites=["sweep"], operation=calls[:1])])
+        self.assertEqual(0, tree.holdfast("sweep", "--driver=model", f"--report=json:{reports[2]}").code)
+        answer = self.example(tree, "nightly-sweep.json", reports[2], f"--baseline={reports[0]}")
+        self.assertEqual(1, answer.code, answer)
+        self.assertIn("fail fault-coverage: sweep.a: ", answer.out)
+
+    def test_a_selftest_has_to_try_every_seeded_bug(self) -> None:
+        policy = json.loads(without_comments((TREE / "docs/policies/nightly-selftest.json").read_text()))
+        bugs = [f"bug-{number}" for number in range(policy["rules"]["seeded-bugs-caught"]["least-bugs"])]
+        tree = FakeTree(self.root, [scenario("A1.a", catches=bugs)])
+        for bug in bugs:
+            tree.scripted_runner(f"scenarios/bugs/{bug}_runner", [scenario("A1.a", "finds")])
+        for words, code, says in (
+            ((), 0, "pass seeded-bugs-caught: "),
+            (bugs[1:], 1, f"the claims are about {len(bugs) - 1} seeded bugs, and {len(bugs)} are the least"),
+        ):
+            report = f"{self.root}/selftest.json"
+            tree.holdfast("selftest", "--driver=model", f"--report=json:{report}", *words)
+            answer = self.example(tree, "nightly-selftest.json", report)
+            self.assertEqual(code, answer.code, answer)
+            self.assertIn(says, answer.out)
+
+
 class RefusalTest(GateTest):
     def test_a_command_line_that_lacks_something(self) -> None:
         report = self.report("r.json", CLEAN)
@@ -200,6 +238,15 @@ class RefusalTest(GateTest):
             (b"{}", "no report"),
             (b"[" * 200_000, "no JSON"),
             (b"<xml/>", "no JSON"),
+            (b"\xef\xbb\xbf" + whole, "byte order mark"),
+            (whole.decode().encode("utf-16"), "no UTF-8"),
+            (json_lines_report.render(CLEAN) + b"x", "something behind the end"),
+            (whole.replace(b'"duration_ms": 12.5', b'"duration_ms": -1'), "/cases/0/duration_ms: it is -1"),
+            (whole.replace(b'"duration_ms": 12.5', b'"duration_ms": NaN'), "NaN is no JSON number"),
+            (whole.replace(b'"run": 0', b'"run": -1'), "/cases/0/run: it is -1"),
+            (whole.replace(b'"seed": "0x', b'"seed": "', 1), "/seed: it is "),
+            (whole.replace(b'"line": 14', b'"line": 14, "line": 14'), "twice"),
+            (whole.replace(CLEAN.started.encode(), b"2025-02-30T00:00:00Z"), "/started"),
             (b"\x00\xff\xfe", "no JSON"),
         ):
             bad = self.file("bad.json", content)

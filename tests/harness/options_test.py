@@ -99,6 +99,8 @@ class RefusalTest(OptionsTest):
 
     def test_a_report_has_a_known_format_and_a_path(self) -> None:
         self.assertIn("no report format 'pdf'", self.refused("--report=pdf:x"))
+        self.assertIn("did you mean json?", self.refused("--report=jsn:x"))
+        self.assertIn("did you mean bursts?", self.refused("--schedule=burst"))
         self.assertIn("names no file", self.refused("--report=json"))
 
     def test_a_report_needs_a_file_of_its_own(self) -> None:

@@ -14,6 +14,7 @@ sys.path.insert(0, str(TREE))
 from harness.cli.plans import PlanBuilder
 from harness.cli.problems import HarnessError, UsageError
 from reports.gate.policy import read_policy
+from reports.record import NO_PLAN
 
 TOOL = TREE / "fault" / "plan" / "holdfast_plan"
 HOST_NODE = "cuGraphAddHostNode:nth=1,return=CUDA_ERROR_OUT_OF_MEMORY"
@@ -45,6 +46,7 @@ class PlansTest(unittest.TestCase):
 
     def test_the_example_policies_state_the_digest_of_no_plan(self) -> None:
         digest = PlanBuilder(TOOL, None, []).user.digest
+        self.assertEqual(NO_PLAN, digest)
         for name in ("pull-request.json", "nightly.json", "nightly-first.json"):
             self.assertEqual(digest, read_policy((TREE / "docs" / "policies" / name).read_bytes()).plan)
 

@@ -164,19 +164,21 @@ class ConvertTest(ReportTest):
             mock.patch("harness.cli.report_command.COMPARING", ("junit",)),
             mock.patch.dict(report_files.RENDERERS, {"junit": compares}),
         ):
-            old = self.report_file("old.json", dataclasses.replace(SAMPLE, seed="0x1"))
+            old = self.report_file("old.json", dataclasses.replace(SAMPLE, seed="0x0000000000000001"))
             targets = (f"--report=junit:{self.root}/a", f"--report=json:{self.root}/b")
             self.assertEqual(0, self.report("convert", self.sample, f"--baseline={old}", *targets).code)
             self.assertEqual(0, self.report("convert", self.sample, *targets).code)
-        self.assertEqual([dataclasses.replace(SAMPLE, seed="0x1"), None], seen)
+        self.assertEqual([dataclasses.replace(SAMPLE, seed="0x0000000000000001"), None], seen)
 
     def test_a_baseline_that_no_format_looks_at_is_refused(self) -> None:
         said = self.report("convert", self.sample, f"--baseline={self.sample}", f"--report=json:{self.root}/a")
         self.assert_refused(said, "--baseline: none of these formats compares")
 
-    def test_a_report_that_cannot_be_written_is_exit_3(self) -> None:
+    def test_a_report_that_cannot_be_written(self) -> None:
         said = self.report("convert", self.sample, "--report=json:/proc/no/file")
-        self.assert_refused(said, "was not written", code=3)
+        self.assert_refused(said, "the report json:/proc/no/file cannot be written: No such file or directory")
+        said = self.report("convert", self.sample, "--report=json:/dev/full")
+        self.assert_refused(said, "the report /dev/full was not written: No space left on device", code=3)
 
 
 class MergeTest(ReportTest):
@@ -203,13 +205,19 @@ class MergeTest(ReportTest):
         self.assertEqual(path.read_bytes(), again.read_bytes())
 
     def test_what_does_not_belong_together(self) -> None:
-        other = self.report_file("other.json", dataclasses.replace(SAMPLE, seed="0x1", started="2026-01-01T00:00:00Z"))
+        other = self.report_file(
+            "other.json", dataclasses.replace(SAMPLE, seed=f"0x{1:016x}", started="2026-01-01T00:00:00Z")
+        )
         said = self.report("merge", self.sample, other, f"--report=json:{self.root}/out")
         self.assert_refused(said, "do not belong together: the seed differs")
         self.assertFalse((self.root / "out").exists())
 
 
 class DiffTest(ReportTest):
+    def test_reports_of_different_commands_are_not_compared(self) -> None:
+        other = self.report_file("other.json", dataclasses.replace(SAMPLE, command="fuzz"))
+        self.assert_refused(self.report("diff", self.sample, other), "of holdfast run and of holdfast fuzz")
+
     def test_equal_reports(self) -> None:
         answer = self.report("diff", self.sample, self.sample)
         self.assertEqual(0, answer.code)
@@ -286,7 +294,7 @@ class ShowTest(ReportTest):
     def test_control_characters_are_visible(self) -> None:
         evil = "\x1b]0;title\x07\r\u202e\ud800"
         cases = tuple(
-            dataclasses.replace(case, variant=evil, seed=evil, replay=evil, output_tail=evil)
+            dataclasses.replace(case, variant=evil, reason=evil, replay=evil, output_tail=evil)
             for case in SAMPLE.cases[:2]
         )
         path = self.report_file("evil.json", dataclasses.replace(SAMPLE, cases=cases, notes=(evil,)))

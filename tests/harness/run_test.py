@@ -141,10 +141,63 @@ class VerdictAndExitCodeTest(RunTest):
         self.assertTrue(pipe.is_fifo() and link.is_symlink() and target.is_file())
         self.assertEqual(1, json.loads(received[0])["summary"]["passed"])
 
-    def test_3_when_a_report_cannot_be_written_before_anything_runs(self) -> None:
-        answer = self.tree(scenario("A1.good")).holdfast(*RUN, "--report=json:/proc/report.json")
-        self.assert_ended(answer, 3, "/proc/report.json")
-        self.assertNotIn("passed", answer.out)
+    def test_2_for_a_place_at_which_nothing_can_be_written_before_anything_runs(self) -> None:
+        tree = self.tree(scenario("A1.good"))
+        file = tree.file("file", b"")
+        for option, why in (
+            (f"--report=json:{self.root}", "Is a directory"),
+            (f"--report=json:{file}/x.json", "Not a directory"),
+            (f"--report=jsonl:{file}/a/b.jsonl", "Not a directory"),
+            (f"--report=markdown+:{self.root}", "Is a directory"),
+            (f"--report=html:{self.root}/{'x' * 300}", "File name too long"),
+            ("--report=json:/proc/report.json", "No such file or directory"),
+            (f"--artifact-dir={file}", "Not a directory"),
+            ("--artifact-dir=/dev/null", "Not a directory"),
+            ("--artifact-dir=/proc/no/folder", "No such file or directory"),
+        ):
+            with self.subTest(option=option):
+                answer = tree.holdfast(*RUN, option)
+                self.assertEqual((2, "", 1), (answer.code, answer.out, answer.err.count("\n")), answer)
+                self.assertIn(option.partition("=")[2], answer.err)
+                self.assertIn(why, answer.err)
+        self.assert_ended(tree.holdfast(*RUN, XML_OUTPUT_FILE=str(self.root)), 2, f"junit:{self.root} cannot be")
+        self.assertEqual(b"", file.read_bytes())
+
+    def test_folders_are_made_and_the_longest_name_is_one(self) -> None:
+        longest = self.root / "new" / "folder" / ("x" * 255)
+        self.assert_ended(self.tree(scenario("A1.good")).holdfast(*RUN, f"--report=json:{longest}"), 0)
+        self.assertEqual([longest], list(longest.parent.iterdir()))
+
+    def test_a_report_that_could_not_be_written_is_in_all_others(self) -> None:
+        tree = self.tree(scenario("A1.good"))
+        lines = self.root / "run.jsonl"
+        answer, report = tree.report(*RUN, "--report=junit:/dev/full", f"--report=jsonl:{lines}")
+        sentence = "the report /dev/full was not written: No space left on device"
+        self.assert_ended(answer, 3, f"holdfast: {sentence}\n", "1 passed, 0 failed, 0 skipped")
+        end = json.loads(lines.read_text().splitlines()[-1])["end"]
+        for told in (report, end):
+            self.assertEqual((3, [sentence]), (told["exit_code"], told["notes"]))
+
+    def test_a_disk_that_becomes_full_names_the_file(self) -> None:
+        tree = self.tree(*(scenario(f"A{number}.good") for number in range(20)))
+        limit = (
+            "import os, resource, sys\n"
+            "resource.setrlimit(resource.RLIMIT_FSIZE, (6000, 6000))\n"
+            "os.execv(sys.argv[1], sys.argv[1:])\n"
+        )
+        for name in ("json", "jsonl"):
+            path = self.root / name
+            command = tree.command_line(*RUN, "--jobs=1", f"--report={name}:{path}")
+            done = subprocess.run(
+                [sys.executable, "-c", limit, *command],
+                env=tree.environment(),
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            self.assertEqual(3, done.returncode, done)
+            self.assertIn(f"holdfast: the report {path} was not written: File too large\n", done.stderr)
+            self.assertNotIn("the harness itself failed", done.stderr)
 
     def test_3_when_the_runner_lists_what_is_no_scenario(self) -> None:
         tree = self.tree({"scenario": "A1.nameless"})
@@ -253,6 +306,39 @@ class OutputTest(RunTest):
         self.assertEqual(1, len(answer.err.splitlines()))
         self.assertNotIn("A1.good", answer.out)
         self.assertIn("A2.bad", answer.out)
+
+    def test_nothing_that_a_subject_says_acts_on_a_terminal_or_a_forge(self) -> None:
+        lines = (
+            "::error::a",
+            "  ::set-output name=b::",
+            "##[error]c",
+            "##vso[d]",
+            "##teamcity[e]",
+            "section_start:1:f",
+        )
+        said = "\n".join(lines) + "\r\x1b[0K\x1b[31m\u202e"
+        tree = self.tree(
+            scenario("A1.bad", "finds", message=said, stack=list(lines)), scenario("A2.skips", "skips", message=said)
+        )
+        report, summary = f"{self.root}/r.json", f"{self.root}/summary.md"
+        policy = tree.file("policy.json", b'{"version": 1, "rules": {"no-new-findings": {}}}')
+        first = tree.holdfast(*RUN, "--verbose", f"--report=json:{report}", f"--report=markdown:{summary}")
+        clean = tree.file("clean.json", tree.holdfast(*RUN, "--filter=A2*", "--report=json:-").out.encode())
+        answers = [first, *(tree.holdfast(*words) for words in (
+            (*RUN, "--report=markdown:-"),
+            (*RUN, "--report=junit:-"),
+            (*RUN, "--report=tap:-"),
+            ("report", "show", report, "*"),
+            ("report", "diff", str(clean), report),
+            ("gate", report, f"--policy={policy}"),
+        ))]  # fmt: skip
+        for answer in answers:
+            told = answer.out + answer.err
+            self.assertIn("error", told)
+            self.assertNotRegex(told, r"(?m)^\s*(?:::|section_start)|##[a-z]*\[")
+            self.assertNotRegex(told, "[\x00-\x08\x0b-\x1f\u202e]")
+        self.assertIn("contract in A1.bad/only: \\x3a:error::a\n", first.out)
+        self.assertIn("      \\x3a:set-output name=b::\n", first.out)
 
     def test_color_is_off_without_a_terminal_and_on_by_request(self) -> None:
         tree = self.tree(scenario("A1.good"))
@@ -394,6 +480,22 @@ class BazelTest(RunTest):
                 answer = tree.holdfast(*RUN, TEST_PREMATURE_EXIT_FILE=str(mark), **{name: value})
                 self.assert_ended(answer, 2, name)
                 self.assertFalse(mark.exists())
+
+    def test_half_a_shard_is_a_usage_error(self) -> None:
+        tree = self.tree(scenario("A1.good"))
+        for total, index, says in (
+            ("2", "", "TEST_TOTAL_SHARDS=2 and no TEST_SHARD_INDEX: a shard needs both"),
+            ("1", "", "TEST_TOTAL_SHARDS=1 and no TEST_SHARD_INDEX: a shard needs both"),
+            ("", "0", "TEST_SHARD_INDEX=0 and no TEST_TOTAL_SHARDS: a shard needs both"),
+            ("2", "2", "TEST_SHARD_INDEX=2 and TEST_TOTAL_SHARDS=2 name no shard"),
+            ("0", "0", "name no shard"),
+            ("two", "0", "TEST_TOTAL_SHARDS='two' is no number"),
+            ("2", "-1", "TEST_SHARD_INDEX='-1' is no number"),
+        ):
+            with self.subTest(total=total, index=index):
+                answer = tree.holdfast(*RUN, TEST_TOTAL_SHARDS=total, TEST_SHARD_INDEX=index)
+                self.assert_ended(answer, 2, says)
+                self.assertEqual("", answer.out)
 
     def test_a_budget_that_the_test_cannot_hold_is_refused_with_numbers(self) -> None:
         answer = self.tree(scenario("A1.good")).holdfast(*RUN, "--max-total-time=2m", TEST_TIMEOUT="60")

@@ -1,8 +1,8 @@
 """A scenario program that does what a JSON file says: an array of scenarios, as in `--list`, each with `does`.
 
     passes   runs its oracle and fires every rule of its plan
-    finds    records a finding of kind `kind`
-    skips    records a skip
+    finds    records a finding of kind `kind`, with `message` and `stack` if it has them
+    skips    records a skip, for the reason `message` if it has one
     waits    says that it runs by making the file `HOLDFAST_EVENTS`.waiting, and waits to be killed
 
     needs    finds something if each of the sites in `needs` has a fault
@@ -181,9 +181,11 @@ def _run(scenario: dict[str, Any]) -> int:
         is_free = not os.environ.get("HOLDFAST_SCHEDULE")
         does = "finds" if _races() or (is_free and scenario.get("always")) else "passes"
     if does == "finds":
-        _emit("finding", kind=scenario.get("kind", "contract"), message="it broke", place="lib/a.cc:1")
+        message = scenario.get("message", "it broke")
+        stack = scenario.get("stack", [])
+        _emit("finding", kind=scenario.get("kind", "contract"), message=message, place="lib/a.cc:1", stack=stack)
     if does == "skips":
-        _emit("skip", reason="not here")
+        _emit("skip", reason=scenario.get("message", "not here"))
     _emit("finish")
     return 0 if does == "passes" else 1
 

@@ -30,7 +30,7 @@ from selenium.webdriver.support.ui import Select, WebDriverWait
 
 from reports import html_report
 from reports.record import Finding, Record
-from tests.reports.hostile_record import hostile_record, huge_record
+from tests.reports.hostile_records import hostile_record, huge_record
 from tests.reports.realistic_record import fuzz_record, many_cases, realistic_baseline, realistic_record
 
 _CHROMIUM = "/usr/bin/chromium"

@@ -34,9 +34,9 @@ class CompareTest(unittest.TestCase):
         kept = SAMPLE.cases[1].findings[0]
         difference = changed(1, findings=(kept, kept, Finding("race", "two threads")))
         self.assertTrue(difference)
-        self.assertEqual(["race"], [seen.kind for seen in difference.new.values()])
-        self.assertEqual(["leak"], [seen.kind for seen in difference.gone.values()])
-        self.assertEqual([("contract", 2)], [(seen.kind, seen.times) for seen in difference.still.values()])
+        self.assertEqual(["race"], [one.finding.kind for one in difference.new.values()])
+        self.assertEqual(["leak"], [one.finding.kind for one in difference.gone.values()])
+        self.assertEqual([("contract", 1)], [(one.finding.kind, one.cases) for one in difference.still.values()])
 
     def test_verdicts(self) -> None:
         difference = changed(3, verdict="passed")

@@ -172,7 +172,7 @@ BROKEN: tuple[tuple[str, str, Change], ...] = (
     ),
     (
         "no-new-findings",
-        f"leak in A1.a/inline [{LEAK_PRINT}]: 1 graph",
+        f"leak in A1.a/inline (run 9) [{LEAK_PRINT}]: 1 graph",
         with_cases(case("A1.a", verdict="failed", run=9)),
     ),
     (
@@ -324,6 +324,14 @@ class RuleTest(unittest.TestCase):
             judgement = self.judge(rules, evidence)
             self.assertIs(passes, judgement.passed, verdict)
             self.assertEqual(verdict != "skipped", bool(judgement.notes), "an excuse that nothing needs is told")
+
+    def test_skips_alone_are_no_run_however_well_excused(self) -> None:
+        rules = {"all-scenarios-ran": {"scenarios": ["A*"], "allowed-skips": [{"case": "*", "reason": "no GPU here"}]}}
+        skipped = tuple(case(name, verdict="skipped") for name in ("A1.a", "A4.d"))
+        self.assertEqual(
+            ("nothing ran: all that had to was skipped",), self.judge(rules, Evidence(base(cases=skipped))).problems
+        )
+        self.assertTrue(self.judge(rules, Evidence(base(cases=(*skipped, case("A5.e"))))).passed)
 
     def test_one_run_that_ran_is_enough(self) -> None:
         evidence = Evidence(base(cases=(case("A1.a", verdict="skipped"), case("A1.a", run=1))))

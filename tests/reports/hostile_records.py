@@ -1,5 +1,6 @@
-"""Records that nobody would make on purpose, for the tests of every format: hostile text in each place that holds text,
-nothing in each, numbers beyond all use, and far too much of everything.
+"""Records that nobody would make on purpose: hostile text in each place that holds text, nothing in each, numbers
+beyond all use, and far too much of everything. `records` are for the tests of every format; the others, by somebody
+who means harm to whoever opens a page, for those of the page.
 """
 
 from __future__ import annotations
@@ -8,7 +9,9 @@ import dataclasses
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from reports.record import Case, Finding, Record
+from reports.record import Case, Detection, Finding, Moment, Record
+from reports.structure import StructureError, within
+from tests.reports.realistic_record import realistic_record
 from tests.reports.sample_record import sample_record
 
 # Each is put into every text of a record.
@@ -28,10 +31,12 @@ TEXTS = {
     "wide": "\u1112\u1161\u11ab \U0001f600\u200d\U0001f4a5 e\u0301\u0301\u0301",
     "results": '"results": []',
     "numbers": "NaN Infinity 1e999",
+    "commands of forges": "::error::a\n \t::set-output name=b::\n##[error]c ###[d\n##vso[e]\n##teamcity[f]\n"
+    "section_start:1:g\r\x1b[0K\nsection_end:1:g",
 }
 
-# What formats decide by, and what a reader refuses in any other form.
-_KEPT = {("Case", "verdict"), ("Record", "started")}
+# Besides what has to be of one form (record.py): what readers refuse in any other.
+_KEPT = {("Record", "started")}
 
 
 def records() -> Iterator[tuple[str, Record]]:
@@ -99,7 +104,7 @@ def _with_numbers(record: Record, whole: int, other: float) -> Any:
             return other
         return whole if isinstance(value, int) and not isinstance(value, bool) else value
 
-    return dataclasses.replace(_changed(record, change), not_run=0, passed_points=0)  # which are counts
+    return dataclasses.replace(_changed(record, change), passed_points=0, exit_code=1)
 
 
 def _changed(value: Any, change: Callable[[Any], Any]) -> Any:
@@ -111,5 +116,83 @@ def _changed(value: Any, change: Callable[[Any], Any]) -> Any:
     if not dataclasses.is_dataclass(value) or isinstance(value, type):
         return change(value)
     kept = {name for kind, name in _KEPT if kind == type(value).__name__}
+    fields = [field for field in dataclasses.fields(value) if field.name not in kept]
+    changes = {field.name: _within(field, getattr(value, field.name), change) for field in fields}
+    return dataclasses.replace(value, **changes)
+
+
+def _within(field: dataclasses.Field[Any], before: Any, change: Callable[[Any], Any]) -> Any:
+    """The changed value of a field, or the old one if no reader would take the new."""
+    after = _changed(before, change)
+    try:
+        within(field.metadata)(after)
+    except StructureError:
+        return before
+    return after
+
+
+# Ways out of a script, an element, an attribute, a comment, a template; and what nobody can see.
+HOSTILE = (
+    "</script><script>window.hacked=1</script><img src=x onerror=window.hacked=1>\"'><svg onload=window.hacked=1>"
+    "<!--<script>]]>${title}$data&lt;\u2028\u2029\u202e\ud800\x00\x1b[31m"
+)
+
+# What the page takes as words of its own, not as texts.
+_WORDS = ("verdict", "started")
+
+
+def hostile_record() -> Record:
+    """The realistic record, with `HOSTILE` before every text, names of options and counters among them."""
+    poisoned: Record = _poisoned(realistic_record())
+    return poisoned
+
+
+def _poisoned(value: Any) -> Any:
+    if isinstance(value, str):
+        return HOSTILE + value
+    if isinstance(value, tuple):
+        return tuple(_poisoned(each) for each in value)
+    if isinstance(value, dict):
+        return {_poisoned(name): _poisoned(each) for name, each in value.items()}
+    if not dataclasses.is_dataclass(value) or isinstance(value, type):
+        return value
+    moment = isinstance(value, Moment)
     fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-    return type(value)(**{name: entry if name in kept else _changed(entry, change) for name, entry in fields.items()})
+    kept = ("kind",) if moment and len(fields["name"]) % 2 else ()
+    return type(value)(**{name: each if name in (*_WORDS, *kept) else _poisoned(each) for name, each in fields.items()})
+
+
+def huge_record(cases: int) -> Record:
+    """Every case failed, each with findings and long names of its own, stacks of 10 MB, endless texts, long timelines.
+    What is endless is shared, so that the record itself fits into memory.
+    """
+    template = realistic_record()
+    frames = tuple("#0 <&>" + "x" * 100_000 for _ in range(100))
+    endless = "<" * 1_000_000
+    made = tuple(_huge_case(template.cases[0], index, frames, endless) for index in range(cases))
+    operations = tuple(dataclasses.replace(template.operations[0], scenario=f"<{index}>") for index in range(20_000))
+    detection = tuple(Detection(f"<{index}>", f"<{index % 500}>", True, ("leak",)) for index in range(20_000))
+    return dataclasses.replace(
+        template, cases=made, operations=operations, detection=detection, notes=(endless,) * 1000
+    )
+
+
+def _huge_case(template: Case, index: int, frames: tuple[str, ...], endless: str) -> Case:
+    finding = Finding("contract", endless, "", (f"{_letters(index)}()", *frames))
+    timeline = (
+        dataclasses.replace(template.timeline, moments=template.timeline.moments * 40) if template.timeline else None
+    )
+    return dataclasses.replace(
+        template,
+        scenario=f"{_letters(index)}{endless[:400]}",
+        findings=(finding, dataclasses.replace(finding, kind="leak", message=endless, stack=(f"{_letters(index)}",))),
+        rules=template.rules * 300,
+        faults=template.faults * 300,
+        output_tail=endless,
+        timeline=timeline if index % 100 == 0 else None,
+    )
+
+
+def _letters(number: int) -> str:
+    """A number in letters: digits have no part in a fingerprint."""
+    return "".join(chr(ord("a") + int(digit)) for digit in str(number))

@@ -33,6 +33,10 @@ from tests.reports.sample_record import sample_record
 _MOST_BYTES = {"junit": 30_000_000, "markdown": 900 * 1024, "sarif": 100_000_000, "tap": 100_000_000}
 _FULL = ("json", "jsonl")
 
+# What a forge whose log a report is printed into would obey.
+_COMMAND_LINE = re.compile(r"^\s*(?:::|section_(?:start|end):)", re.MULTILINE)
+_COMMAND_ANYWHERE = re.compile(r"##[A-Za-z]*\[")
+
 _HIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 
 
@@ -47,6 +51,9 @@ class HostileTest(unittest.TestCase):
                     content = render(record)
                     text = content.decode()  # UTF-8, and no surrogate in it
                     self.assertIsNone(_HIDDEN.search(text))
+                    self.assertIsNone(_COMMAND_LINE.search(text))
+                    if name in ("junit", "markdown", "tap"):
+                        self.assertIsNone(_COMMAND_ANYWHERE.search(text))
                     if name not in _FULL:
                         self.assertLessEqual(len(content), _MOST_BYTES.get(name, 100_000_000))
                     if name in _CHECKS:

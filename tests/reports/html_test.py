@@ -29,9 +29,10 @@ from reports.distinct_findings import distinct_findings
 from reports.html_data import latencies
 from reports.html_findings import MOST_FINDINGS, MOST_STACK
 from reports.html_focus import END, NAMED, NOTED, focus_of
-from reports.html_text import Budget, joined, visible
+from reports.html_text import Budget, joined
+from reports.plain_text import plain
 from reports.record import Case, Finding, Moment, Timeline
-from tests.reports.hostile_record import HOSTILE, hostile_record
+from tests.reports.hostile_records import HOSTILE, hostile_record
 from tests.reports.realistic_record import fuzz_record, realistic_baseline, realistic_record
 from tests.reports.sample_record import REPRODUCE, sample_record
 
@@ -184,9 +185,9 @@ class SafetyTest(unittest.TestCase):
     def test_hostile_text_is_kept_and_can_be_seen(self) -> None:
         content = html_report.render(hostile_record())
         page = _Page(content)
-        self.assertIn(visible(HOSTILE), page.all_text())
+        self.assertIn(plain(HOSTILE), page.all_text())
         self.assertIn(r"\u202e\ud800\x00\x1b[31m", page.all_text())
-        self.assertIn(visible(HOSTILE), page.document()["cases"]["scenarios"][0])
+        self.assertIn(plain(HOSTILE), page.document()["cases"]["scenarios"][0])
         for letter in ("\u2028", "\u202e", "\x00", "\x1b"):
             self.assertNotIn(letter, content.decode())
 
@@ -241,7 +242,7 @@ class MeasuredTest(unittest.TestCase):
         program = (
             "import resource, sys, time; sys.path.insert(0, sys.argv[1])\n"
             "from reports import html_report\n"
-            "from tests.reports.hostile_record import huge_record\n"
+            "from tests.reports.hostile_records import huge_record\n"
             "from tests.reports.realistic_record import many_cases\n"
             f"record = {maker}\n"
             "began = time.process_time()\n"
@@ -417,7 +418,7 @@ class ComparisonTest(unittest.TestCase):
         difference = compare(before, now)
         text = _Page(html_report.render(now, before)).all_text()
         for seen in (*difference.new.values(), *difference.gone.values(), *difference.still.values()):
-            self.assertIn(seen.message, text)
+            self.assertIn(seen.finding.message, text)
         for change in difference.verdicts:
             self.assertIn(change.case, text)
         for expected in ("Since the baseline", "it took longer than 60 s", "Changed verdicts", "Ratio"):

@@ -179,7 +179,7 @@ class RefusalTest(unittest.TestCase):
                 self.assertIn(says, self.refused(shard(SAMPLE.cases[0]), shard(SAMPLE.cases[3], **later)))
 
     def test_the_same_case_twice(self) -> None:
-        self.assertIn("two of them have A2.exec-outlives-node/inline (run 0)", self.refused(SAMPLE, SAMPLE))
+        self.assertIn("two of them have A2.exec-outlives-node/inline: shards", self.refused(SAMPLE, SAMPLE))
 
     def test_the_same_report_twice_though_no_case_shows_it(self) -> None:
         fuzzed = shard(command="fuzz", fuzz=Fuzz(10, 1, 2.0, 5.0), exit_code=5)

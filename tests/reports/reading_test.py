@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import sys
 import unittest
 from pathlib import Path
@@ -11,10 +10,10 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).absolute().parents[2]))
 
-from reports.commented_json import STRICT, load, without_comments
+from reports.commented_json import load, load_without_comments, without_comments
 from reports.name_glob import matches_glob, matches_name
 from reports.structure import StructureError, Structures
-from reports.visible import visible, visible_lines
+from reports.visible import by_reference, for_log, inert, lines_for_log, visible
 
 
 @dataclasses.dataclass(frozen=True)
@@ -89,8 +88,16 @@ class StrictJsonTest(unittest.TestCase):
     def test_what_python_would_take(self) -> None:
         for text in ("NaN", "-Infinity", "1e999", "-1e999", "9" * 21, '{"a": 1, "a": 1}'):
             with self.subTest(text=text[:10]), self.assertRaises(ValueError):
-                json.loads(text, **STRICT)
-        self.assertEqual([18446744073709551615, 1.5, -3], json.loads("[18446744073709551615, 1.5, -3]", **STRICT))
+                load_without_comments(text.encode())
+        self.assertEqual([18446744073709551615, 1.5, -3], load_without_comments(b"[18446744073709551615, 1.5, -3]"))
+
+    def test_what_is_no_plain_utf_8(self) -> None:
+        for read in (load, load_without_comments):
+            for encoding, says in (("utf-8-sig", "byte order mark"), ("utf-16", "no UTF-8"), ("utf-32", "no UTF-8")):
+                with self.assertRaisesRegex(ValueError, says):
+                    read('{"a": 1}'.encode(encoding))
+            with self.assertRaisesRegex(ValueError, "Expecting|Extra|delimiter|JSON"):
+                read('{"a": 1}'.encode("utf-16-le"))
 
     def test_comments(self) -> None:
         self.assertEqual(
@@ -109,7 +116,21 @@ class TextTest(unittest.TestCase):
     def test_nothing_invisible_is_left(self) -> None:
         self.assertEqual("plain ü", visible("plain ü"))
         self.assertEqual(r"\x1b[31m\ud800\u202e\t\n\x7f", visible("\x1b[31m\ud800\u202e\t\n\x7f"))
-        self.assertEqual(["a" + " " * 7 + "b", r"\r"], visible_lines("a\tb\n\r"))
+        for text, shown in (
+            ("::error::x", r"\x3a:error::x"),
+            ("  ::error::x", r"  \x3a:error::x"),
+            ("a::b", "a::b"),
+            ("a ##[error]", r"a \x23#[error]"),
+            ("###[x ##vso[y", r"#\x23#[x \x23#vso[y"),
+            ("##teamcity[a]", r"\x23#teamcity[a]"),
+            ("## title", "## title"),
+            ("section_start:1:x\r\x1b[0K", r"\x73ection_start:1:x\r\x1b[0K"),
+            ("x\n::y", r"x\n::y"),
+        ):
+            self.assertEqual(shown, for_log(text))
+            self.assertEqual(shown, for_log(shown))
+        self.assertEqual("a\n &#58;:b", inert("a\n ::b", by_reference))
+        self.assertEqual(["a" + " " * 7 + "b", r"\r"], lines_for_log("a\tb\n\r"))
 
     def test_globs_know_the_star_and_the_question_mark_only(self) -> None:
         self.assertTrue(matches_name("a?c*", "abcd\n"))

@@ -6,11 +6,16 @@ files; the difference is then part of the change.
 
 from __future__ import annotations
 
+import copy
 import dataclasses
+import functools
 import json
+import operator
 import sys
 import unittest
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 TREE = Path(__file__).absolute().parents[2]
@@ -29,7 +34,7 @@ from reports import (
 )
 from reports.fingerprint import fingerprint
 from reports.read_report import ReportError, read_report
-from reports.record import Finding, Record
+from reports.record import NO_PLAN, Finding, Fuzz, Operation, Option, Record, Shrunk
 from tests.reports.sample_record import REPRODUCE, sample_record
 
 GOLDEN = {
@@ -46,6 +51,27 @@ SCHEMA = json.loads((TREE / "reports" / "report.schema.json").read_text())
 
 def _validate(content: bytes) -> None:
     jsonschema.Draft202012Validator(SCHEMA).validate(json.loads(content))
+
+
+# What is checked where it is used, or by other means.
+_ELSEWHERE = ("replay", "schedule")
+
+
+def _violations(schema: Any, value: Any, pointer: tuple[Any, ...]) -> Iterator[tuple[tuple[Any, ...], str, Any]]:
+    """For each bound in the schema that a part of `value` keeps: where, which, and a value that breaks it."""
+    if "$ref" in schema:
+        schema = SCHEMA["$defs"][schema["$ref"].rpartition("/")[2]]
+    if "anyOf" in schema:
+        schema = SCHEMA["$defs"][schema["anyOf"][1]["$ref"].rpartition("/")[2]]
+    bad = {"minimum": -1, "maximum": 1e13, "enum": "no such word", "pattern": "no such form", "minLength": ""}
+    if value is not None and pointer[-1:] not in [(name,) for name in _ELSEWHERE]:
+        yield from ((pointer, asked, bad[asked]) for asked in bad if asked in schema)
+    if isinstance(value, dict):
+        for name, part in schema.get("properties", {}).items():
+            yield from _violations(part, value[name], (*pointer, name))
+    if isinstance(value, list):
+        for index, entry in enumerate(value):
+            yield from _violations(schema["items"], entry, (*pointer, index))
 
 
 def _cases(record: Record) -> list[ElementTree.Element]:
@@ -108,6 +134,52 @@ class JsonReportTest(unittest.TestCase):
                 self.assertNotEqual(whole, broken)
                 with self.assertRaisesRegex(ReportError, says):
                     read_report(broken)
+
+    def test_what_the_schema_refuses_the_reader_refuses(self) -> None:
+        count = dict.fromkeys(("points", "before", "after", "transient", "persistent", "alloc", "double"), 1)
+        swept = Operation("A1.a", ("cuCreate",), **count, not_after=0, not_after_reasons={}, runs=1, failed=0)
+        shrunk = Shrunk("0" * 12, "leak", "", 1, 1, 2, 2, 3, True, "", "file")
+        whole = json_report.document(
+            dataclasses.replace(sample_record(), operations=(swept,), fuzz=Fuzz(1, 1, 1.0, 1.0, (shrunk,)))
+        )
+        jsonschema.Draft202012Validator(SCHEMA).validate(whole)
+        read_report(json.dumps(whole).encode())
+        tried = set()
+        for pointer, asked, value in _violations(SCHEMA, whole, ()):
+            with self.subTest(pointer=pointer, value=value):
+                broken = copy.deepcopy(whole)
+                functools.reduce(operator.getitem, pointer[:-1], broken)[pointer[-1]] = value
+                with self.assertRaises(jsonschema.ValidationError):
+                    jsonschema.Draft202012Validator(SCHEMA).validate(broken)
+                with self.assertRaises(ReportError):
+                    read_report(json.dumps(broken).encode())
+                tried.add(asked)
+        self.assertEqual({"minimum", "maximum", "enum", "pattern", "minLength"}, tried)
+
+    def test_what_no_run_can_have_written_is_refused(self) -> None:
+        record = dataclasses.replace(
+            sample_record(),
+            plan_digest=NO_PLAN,
+            options={"plan": Option(None, "default"), "fault": Option((), "default")},
+        )
+        self.assertEqual(record, read_report(json_report.render(record)))
+        passed = dataclasses.replace(record.cases[0], findings=record.cases[1].findings)
+        for broken, says in (
+            (dataclasses.replace(record, started="2025-02-30T00:00:00Z"), "/started"),
+            (dataclasses.replace(record, started="2025-01-01T25:00:00Z"), "/started"),
+            (dataclasses.replace(record, started="2025-01-01T00:00:00"), "/started"),
+            (dataclasses.replace(record, exit_code=0), "/exit_code: it is 0, and a case is failed"),
+            (dataclasses.replace(record, cases=(passed,)), "passed with 2 findings"),
+            (dataclasses.replace(record, plan_digest="1" * 16), "neither a plan nor a fault"),
+            (
+                dataclasses.replace(
+                    record, options={**record.options, "fault": Option(("alloc:fail",), "command line")}
+                ),
+                "has faults",
+            ),
+        ):
+            with self.subTest(says=says), self.assertRaisesRegex(ReportError, says):
+                read_report(json_report.render(broken))
 
     def test_only_a_sweep_has_passed_more_often_than_its_cases_say(self) -> None:
         for command in ("run", "selftest", "fuzz", "explore", "sweep"):
