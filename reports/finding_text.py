@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from reports.counted import count_of
 from reports.plain_text import shortened
 from reports.record import Finding
 
@@ -28,4 +29,4 @@ def stack_lines(finding: Finding, most: int = _MOST_FRAMES) -> list[str]:
     """The innermost frames, and how many are left out."""
     lines = [shortened(frame, _MOST_FRAME) for frame in finding.stack[:most]]
     left_out = len(finding.stack) - len(lines)
-    return [*lines, f"{left_out} more frames"] if left_out else lines
+    return [*lines, count_of(left_out, "more frame")] if left_out else lines

@@ -7,8 +7,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from reports.case_name import case_name
+from reports.counted import count_of
 from reports.distinct_findings import DistinctFinding
-from reports.html_text import Budget, anchor_of, count_of, joined, more, table
+from reports.html_text import Budget, anchor_of, joined, more, table
 from reports.record import Case, Finding, Record
 
 MOST_FINDINGS = 5_000

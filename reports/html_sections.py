@@ -8,10 +8,11 @@ import math
 from collections.abc import Sequence
 
 from reports.case_name import case_name
+from reports.counted import count_of
 from reports.distinct_findings import DistinctFinding
 from reports.html_comparison import Change, Comparison
 from reports.html_findings import reasons_html
-from reports.html_text import Budget, anchor_of, count_of, escape, more, table
+from reports.html_text import Budget, anchor_of, escape, more, table
 from reports.record import Detection, Fuzz, Operation, Record, Shrunk, summarize
 
 # What a summary counts, with the class that gives it its colour and sign.

@@ -7,6 +7,7 @@ from typing import TextIO
 
 from reports import record
 from reports.case_name import case_name
+from reports.counted import count_of
 from reports.visible import for_log
 
 _FIRST_INTERVALS = (10.0, 30.0)
@@ -55,7 +56,7 @@ class Progress:
         slowest = f", in {running[0]}" if running else ""
         line = (
             f"{elapsed:.0f} s, {self._done} of {self._total} cases, {rate:.1f} a second, "
-            f"{self._faults} faults fired, {self._findings} findings{slowest}"
+            f"{count_of(self._faults, 'fault')} fired, {count_of(self._findings, 'finding')}{slowest}"
         )
         if self._rewrites:
             self._stream.write(f"\r\x1b[K{for_log(line)}")

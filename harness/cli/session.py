@@ -28,6 +28,7 @@ from harness.cli.seed import format_seed, fresh_seed, mix
 from harness.cli.values import ReportTarget, format_duration
 from harness.cli.version import VERSION
 from reports import record
+from reports.counted import count_of
 from reports.github_annotations import annotations
 from reports.nearest import nearest
 
@@ -85,7 +86,7 @@ class Session:
         built = f", built with {' and '.join(self.sanitizers)} sanitizer" if self.sanitizers else ""
         return [
             f"holdfast {VERSION}, seed {format_seed(self.seed)}",
-            f"plan: {len(plan.labels) or 'no'} rules, digest {plan.digest}",
+            f"plan: {count_of(len(plan.labels), 'rule') if plan.labels else 'no rules'}, digest {plan.digest}",
             f"subject: {self.runner.name}, build {build_id(self.runner)}{built}",
             f"driver: {self.driver.describe()}",
         ]
