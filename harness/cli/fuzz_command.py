@@ -205,7 +205,7 @@ def _told(session: Session, reductions: Sequence[Reduction], final: record.Recor
         fuzz = final.fuzz
         lines.append(
             f"{count_of(fuzz.operations, 'operation')} in {count_of(fuzz.sequences, 'sequence')}, "
-            f"{fuzz.operations_per_core_second:.0f} operations a second a core"
+            f"{fuzz.operations_per_core_second:,.0f} operations a second a core"
         )
     lines += details(final.cases, paint)
     for reduction in reductions:
