@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from reports.counted import count_of
 from reports.plain_text import shortened
 from reports.record import Finding, Minimised
 
@@ -28,17 +29,21 @@ def minimised_line(minimised: Minimised) -> str:
     """How much of a case is left."""
     words = []
     if minimised.rules_before:
-        words.append(f"{minimised.rules_after} of {minimised.rules_before} rules")
+        words.append(f"{minimised.rules_after} of {count_of(minimised.rules_before, 'rule')}")
     if minimised.switches_before is not None and minimised.switches_after is None:
-        words.append(f"no schedule instead of one with {minimised.switches_before} switches of threads")
+        words.append(f"no schedule instead of one with {_switches(minimised.switches_before)}")
     elif minimised.switches_before is not None:
-        words.append(f"{minimised.switches_after} of {minimised.switches_before} switches of threads")
-    words.append(f"in {minimised.runs} runs")
+        words.append(f"{minimised.switches_after} of {_switches(minimised.switches_before)}")
+    words.append(f"in {count_of(minimised.runs, 'run')}")
     return f"minimised: {', '.join(words)}{'; ' if minimised.note else ''}{minimised.note}"
+
+
+def _switches(number: int) -> str:
+    return f"{count_of(number, 'switch', 'switches')} of threads"
 
 
 def stack_lines(finding: Finding, most: int = _MOST_FRAMES) -> list[str]:
     """The innermost frames, and how many are left out."""
     lines = [shortened(frame, _MOST_FRAME) for frame in finding.stack[:most]]
     left_out = len(finding.stack) - len(lines)
-    return [*lines, f"{left_out} more frames"] if left_out else lines
+    return [*lines, count_of(left_out, "more frame")] if left_out else lines

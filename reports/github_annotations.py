@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from reports.case_name import case_name
+from reports.counted import count_of
 from reports.distinct_findings import DistinctFinding, distinct_findings
 from reports.finding_text import MOST_MESSAGE
 from reports.plain_text import one_line, plain, shortened
@@ -30,7 +31,8 @@ def annotations(record: Record) -> list[str]:
     found = distinct_findings(record)
     lines = [_error(one) for one in found[:MOST_ANNOTATIONS]]
     if len(found) > MOST_ANNOTATIONS:
-        more = f"{len(found) - MOST_ANNOTATIONS} more findings are in the log and in the reports"
+        left_out = count_of(len(found) - MOST_ANNOTATIONS, "more finding is", "more findings are")
+        more = f"{left_out} in the log and in the reports"
         lines.append(_command("notice", {"title": "holdfast"}, more))
     return lines
 

@@ -63,7 +63,7 @@ def cases_data(record: Record, groups: Sequence[DistinctFinding], most_linked: i
         "run": [case.run for case in cases],
         "verdict": [VERDICTS.index(case.verdict) for case in cases],
         "ms": [_short(case.duration_ms) for case in cases],
-        "mb": [round(case.peak_rss_mb, 1) for case in cases],
+        "mb": [round(case.peak_rss_mb or 0.0, 1) for case in cases],
         "note": _notes(cases),
         "finding": linked,
         "anchors": [anchor_of(group.fingerprint) for group in groups[:most_linked]],

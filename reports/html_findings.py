@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from reports.case_name import case_name
+from reports.counted import count_of
 from reports.distinct_findings import DistinctFinding
 from reports.finding_kinds import kind_of
 from reports.finding_text import minimised_line
@@ -16,7 +17,7 @@ from reports.html_data import DRAWN, MOST_FOCUSES, MOST_MOMENTS
 from reports.html_focus import END, NAMED, Focus, focus_of
 from reports.html_fuzz import sequence_html
 from reports.html_terms import term
-from reports.html_text import Budget, anchor_of, count_of, joined, more, table
+from reports.html_text import Budget, anchor_of, joined, more, table
 from reports.record import Case, Finding, Record, Shrunk
 
 MOST_FINDINGS = 5_000

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from reports.counted import count_of
 from reports.html_terms import term
-from reports.html_text import Budget, count_of, more
+from reports.html_text import Budget, more
 from reports.record import Fuzz, Shrunk
 
 _MOST_LINES = 200

@@ -6,9 +6,10 @@ import math
 from collections.abc import Mapping, Sequence
 
 from reports.compare import Change, Difference
+from reports.counted import count_of
 from reports.distinct_findings import DistinctFinding
 from reports.html_terms import term
-from reports.html_text import Budget, anchor_of, count_of, escape, more, table
+from reports.html_text import Budget, anchor_of, escape, more, table
 from reports.record import Detection, Operation, Record, summarize
 
 # What a summary counts, with the class that gives it its colour and sign, the word, and its entry.

@@ -84,10 +84,6 @@ def more(count: int, what: str) -> str:
     return f'<p class="more">{count:,} more {what}</p>' if count > 0 else ""
 
 
-def count_of(number: int, one: str, many: str = "") -> str:
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
-
-
 def table(caption: str, headings: Sequence[str], rows: Iterable[Sequence[str]], numbers: Iterable[int] = ()) -> str:
     """A table in a box of its own, which scrolls where the page is narrow. Headings and cells are markup already;
     `numbers` are the columns to set flush right.

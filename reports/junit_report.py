@@ -16,6 +16,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from reports.case_name import name_in_scenario
+from reports.counted import count_of
 from reports.finding_text import MOST_COMMAND, MOST_FINDINGS, MOST_MESSAGE, finding_lines
 from reports.plain_text import plain, shortened, tail
 from reports.record import Case, Detection, Record
@@ -41,8 +42,10 @@ def render(record: Record) -> bytes:
         if test in written:
             groups.setdefault(test.suite, []).append(test)
     if left_out:
-        more = _Test("holdfast", f"{left_out} more cases", "skipped")
-        more.message = f"{left_out} more cases are left out, since the file would be too large"
+        more = _Test("holdfast", count_of(left_out, "more case"), "skipped")
+        more.message = (
+            f"{count_of(left_out, 'more case is', 'more cases are')} left out, since the file would be too large"
+        )
         written[more] = more.text()
         groups.setdefault(more.suite, []).append(more)
     lines = ['<?xml version="1.0" encoding="UTF-8"?>']
@@ -161,7 +164,7 @@ def _test_of_case(case: Case) -> _Test:
     for finding in case.findings[:MOST_FINDINGS]:
         test.body += ["", *finding_lines(finding)]
     if len(case.findings) > MOST_FINDINGS:
-        test.body += ["", f"{len(case.findings) - MOST_FINDINGS} more findings"]
+        test.body += ["", count_of(len(case.findings) - MOST_FINDINGS, "more finding")]
     if case.output_tail:
         test.body += ["", "output:", tail(case.output_tail, MOST_MESSAGE)]
     return test

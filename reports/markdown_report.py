@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable
 
 from reports.case_name import case_name
+from reports.counted import count_of
 from reports.distinct_findings import DistinctFinding, distinct_findings
 from reports.finding_text import finding_lines, minimised_line
 from reports.plain_text import one_line, plain, shortened
@@ -97,7 +98,7 @@ def _verdict(record: Record) -> str:
 
 def _finding(one: DistinctFinding) -> str:
     case, finding = one.case, one.finding
-    more = f" (and in {one.cases - 1} more cases)" if one.cases > 1 else ""
+    more = f" (and in {count_of(one.cases - 1, 'more case')})" if one.cases > 1 else ""
     title = f"{finding.kind} in {case_name(case)}: {finding.message}"
     smaller = [minimised_line(case.minimised)] if case.minimised else []
     body = _fenced("\n".join([*finding_lines(finding), *smaller, f"seed: {case.seed}", f"replay: {case.replay}"]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from reports.counted import count_of
 from reports.visible import visible
 
 
@@ -20,9 +21,11 @@ def one_line(text: str, most: int) -> str:
 
 def shortened(text: str, most: int) -> str:
     """The beginning of a text, and how much of it is left out."""
-    return text if len(text) <= most else f"{text[:most]} ... {len(text) - most} more characters"
+    return text if len(text) <= most else f"{text[:most]} ... {count_of(len(text) - most, 'more character')}"
 
 
 def tail(text: str, most: int) -> str:
     """The end of a text, and how much of it is left out."""
-    return text if len(text) <= most else f"{len(text) - most} more characters ... {text[len(text) - most :]}"
+    return (
+        text if len(text) <= most else f"{count_of(len(text) - most, 'more character')} ... {text[len(text) - most :]}"
+    )

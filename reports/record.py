@@ -165,7 +165,7 @@ class Case:
     counters: dict[str, int | float] = dataclasses.field(default_factory=dict)
     unsupported: tuple[str, ...] = ()
     duration_ms: float = _milliseconds()
-    peak_rss_mb: float = _count(0.0)
+    peak_rss_mb: float | None = _count(None)  # None: it was not measured
     file: str = ""
     line: int = _count(0)
     interpreter: str = ""  # that ran it, e.g. cp312; empty for a scenario in C++

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from reports.case_name import case_name
+from reports.counted import count_of
 from reports.distinct_findings import DistinctFinding, distinct_findings
 from reports.finding_kinds import KINDS, kind_of
 from reports.finding_text import MOST_MESSAGE, stack_lines
@@ -46,9 +47,11 @@ def render(record: Record) -> bytes:
     results = _results(placed, rules)
     notes = []
     if len(found) > len(placed):
-        notes.append(f"{len(found) - len(placed)} findings have no line of source and are in the full report only")
+        notes.append(
+            f"{count_of(len(found) - len(placed), 'finding')} without a line of source, in the full report only"
+        )
     if len(placed) > len(results):
-        notes.append(f"{len(placed) - len(results)} more findings are in the full report only")
+        notes.append(f"{count_of(len(placed) - len(results), 'more finding')}, in the full report only")
     document = _document(record, notes, rules)
     head, empty, end = json.dumps(document, indent=2, allow_nan=False).rpartition('"results": []')
     assert empty  # it stands last, so no text of the record can be taken for it
@@ -141,7 +144,7 @@ def _invocation(record: Record, notes: Iterable[str]) -> dict[str, Any]:
     told += [_notification("error", f"{case_name(case)}: {case.reason}") for case in errors]
     if len(told) > _MOST_NOTIFICATIONS:
         more = len(told) - _MOST_NOTIFICATIONS
-        told = [*told[:_MOST_NOTIFICATIONS], _notification("note", f"{more} more notifications")]
+        told = [*told[:_MOST_NOTIFICATIONS], _notification("note", count_of(more, "more notification"))]
     return {**invocation, "toolExecutionNotifications": told}
 
 
@@ -213,14 +216,16 @@ def _flow(case: Case, place: Place) -> dict[str, Any]:
     flows = [{"id": one_line(name, _MOST_NAME) or "unnamed", "locations": steps} for name, steps in threads.items()]
     flow: dict[str, Any] = {"threadFlows": flows}
     if left_out:
-        flow["message"] = {"text": f"{left_out} moments before these are left out"}
+        flow["message"] = {
+            "text": f"{count_of(left_out, 'moment before these is', 'moments before these are')} left out"
+        }
     return {"codeFlows": [flow]}
 
 
 def _step_text(moment: Moment) -> str:
     about = [moment.thread, moment.kind, moment.name, moment.object if moment.object != moment.name else ""]
     about.append(f"-> {moment.result}" if moment.result else "")
-    about.append(f"{moment.references} references" if moment.references is not None else "")
+    about.append(count_of(moment.references, "reference") if moment.references is not None else "")
     return " ".join(word for word in about if word)
 
 

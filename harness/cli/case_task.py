@@ -180,7 +180,7 @@ class CaseTask:
             unsupported=tuple(events.unsupported),
             schedule=self._schedule,
             duration_ms=round(ending.seconds * 1000, 3),
-            peak_rss_mb=round(ending.peak_resident_bytes / (1 << 20), 1),
+            peak_rss_mb=round(ending.peak_resident_bytes / (1 << 20), 1) if ending.peak_resident_bytes else None,
             output_tail="" if passed else "\n".join(tail_of(ending.output + ending.sanitizer_logs, _TAIL_LINES)),
         )
 

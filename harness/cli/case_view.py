@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from harness.cli.table import Paint, columns
 from reports.case_name import case_name
+from reports.counted import count_of
 from reports.finding_text import minimised_line
 from reports.fingerprint import fingerprint
 from reports.record import Case, Fault, Finding, Moment, Record, Timeline
@@ -29,7 +30,9 @@ def case_lines(case: Case, paint: Paint) -> list[str]:
     """The case: verdict, reason, findings, faults, counters, timeline, output."""
     lines = [f"{paint.verdict(case.verdict, case.verdict)} {paint('bold', for_log(case_name(case)))}"]
     lines += [f"  {for_log(case.reason)}"] if case.reason else []
-    facts = [f"{case.duration_ms:.0f} ms", f"{case.peak_rss_mb:.0f} MB", f"seed {case.seed}"]
+    facts = [f"{case.duration_ms:.0f} ms"]
+    facts += [f"{case.peak_rss_mb:.0f} MB"] if case.peak_rss_mb is not None else []
+    facts.append(f"seed {case.seed}")
     facts += [f"plan {case.plan_digest}"] if case.plan_digest else []
     facts += [f"{case.file}:{case.line}"] if case.file else []
     facts += [case.interpreter] if case.interpreter else []
@@ -62,7 +65,10 @@ def _faults(case: Case) -> list[str]:
     lines = []
     if case.rules:
         lines.append("  faults asked for:")
-        lines += [f"    {for_log(rule.text)} ({for_log(rule.origin)}, fired {rule.fired} times)" for rule in case.rules]
+        lines += [
+            f"    {for_log(rule.text)} ({for_log(rule.origin)}, fired {count_of(rule.fired, 'time')})"
+            for rule in case.rules
+        ]
     if case.faults:
         lines.append("  faults that fired:")
         lines += [f"    {for_log(_fault(fault))}" for fault in case.faults]
@@ -76,7 +82,7 @@ def _fault(fault: Fault) -> str:
 
 def _timeline(timeline: Timeline, paint: Paint) -> list[str]:
     left_out = f", after {timeline.left_out} that are left out" if timeline.left_out else ""
-    lines = [f"  timeline: {len(timeline.moments)} moments{left_out}"]
+    lines = [f"  timeline: {count_of(len(timeline.moments), 'moment')}{left_out}"]
     head = ("us", "took", "thread", "what", "name", "result", "object", "refs", "queue")
     table = columns(head, [_moment(moment) for moment in timeline.moments])
     lines.append(f"    {paint('bold', table[0])}")

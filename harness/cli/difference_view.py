@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from harness.cli.table import Paint
 from reports.case_name import case_name
 from reports.compare import Change, Difference
+from reports.counted import count_of
 from reports.distinct_findings import DistinctFinding
 from reports.visible import for_log
 
@@ -23,8 +24,8 @@ def difference_lines(difference: Difference, paint: Paint) -> list[str]:
         *_block("other counters", [_counter(change) for change in difference.counters]),
         *_block("other durations, which make no difference", [_duration(change) for change in difference.durations]),
         f"{len(difference.new)} new, {len(difference.gone)} gone, {len(difference.still)} still; "
-        f"{len(difference.verdicts)} verdicts and {len(difference.counters)} counters changed, "
-        f"{len(difference.appeared)} cases appeared and {len(difference.vanished)} vanished",
+        f"{count_of(len(difference.verdicts), 'verdict')} and {count_of(len(difference.counters), 'counter')} changed, "
+        f"{count_of(len(difference.appeared), 'case')} appeared and {len(difference.vanished)} vanished",
     ]
 
 

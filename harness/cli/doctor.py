@@ -21,6 +21,7 @@ from harness.cli.session import sanitizers_of
 from harness.cli.table import Paint, columns
 from harness.cli.verdict import ExitCode
 from harness.cli.version import VERSION
+from reports.counted import count_of
 
 _PROGRAM_SECONDS = 30
 
@@ -103,7 +104,9 @@ def _sanitizers(places: Layout) -> list[Check]:
 
 def _bugs(places: Layout) -> Check:
     count = len(places.bug_runners()) + len(places.bug_fuzz_runners())
-    return Check("seeded bugs", count > 0, f"{count} builds in {layout.BUG_FOLDER}", "" if count else "selftest")
+    return Check(
+        "seeded bugs", count > 0, f"{count_of(count, 'build')} in {layout.BUG_FOLDER}", "" if count else "selftest"
+    )
 
 
 def _interpreters(environment: Mapping[str, str]) -> list[Check]:

@@ -31,6 +31,7 @@ from harness.cli.values import format_duration
 from harness.cli.verdict import ExitCode, Verdict, exit_code_of
 from harness.cli.version import VERSION
 from reports import record
+from reports.counted import count_of
 from reports.github_annotations import annotations
 from reports.name_glob import matches_glob
 from reports.nearest import nearest
@@ -230,14 +231,14 @@ def _certificate(outcome: Outcome, invocation: Invocation) -> str:
     if not told:
         return "none"
     if invocation["--search"] != "exhaustive" or invocation["--replay"]:
-        return f"{told['executions']} executions, a sample"
+        return f"{count_of(told['executions'], 'execution')}, a sample"
     state = "complete" if told["is_complete"] else "not complete"
     blocked = f", {told['blocked']} blocked" if told["blocked"] else ""
     spurious = told["spurious_failures_max"]
-    bound = f", at most {spurious} spurious failures in each" if spurious else ""
+    bound = f", at most {count_of(spurious, 'spurious failure')} in each" if spurious else ""
     preemptions = invocation["--max-preemptions"]
-    within = "" if preemptions is None else f" within {preemptions} preemptions"
-    return f"{state}{within}: {told['executions']} distinct executions{blocked}{bound}"
+    within = "" if preemptions is None else f" within {count_of(preemptions, 'preemption')}"
+    return f"{state}{within}: {count_of(told['executions'], 'distinct execution')}{blocked}{bound}"
 
 
 def _replay_options(outcome: Outcome, invocation: Invocation) -> tuple[str, ...]:
@@ -322,7 +323,8 @@ def _report_lines(outcomes: Sequence[Outcome], final: record.Record, invocation:
             lines += [f"  {command}" for command in _replay_commands(outcome, invocation)]
         if shows:
             head = f"{failure['verdict']} in {outcome.program.name}"
-            shape = f"{failure['switches']} switches of threads, {failure['faults']} faults"
+            switches = count_of(failure["switches"], "switch of threads", "switches of threads")
+            shape = f"{switches}, {count_of(failure['faults'], 'fault')}"
             lines += ["", f"{paint('red', for_log(head))}: {for_log(failure['text'])}", f"  {shape}"]
             lines += [f"  {for_log(command)}" for command in _replay_commands(outcome, invocation)]
         if shows or (invocation["--replay"] and outcome.told):

@@ -27,6 +27,7 @@ from harness.cli.table import Paint, closing_lines, details, note_lines
 from harness.cli.values import format_duration
 from harness.cli.verdict import ExitCode, Verdict, exit_code_of
 from reports import record
+from reports.counted import count_of
 from reports.visible import for_log
 
 DEFAULT_SECONDS = 60.0
@@ -212,8 +213,8 @@ def _told(session: Session, reductions: Sequence[Reduction], final: record.Recor
     if final.fuzz:
         fuzz = final.fuzz
         lines.append(
-            f"{fuzz.operations} operations in {fuzz.sequences} sequences, "
-            f"{fuzz.operations_per_core_second:.0f} operations a second a core"
+            f"{count_of(fuzz.operations, 'operation')} in {count_of(fuzz.sequences, 'sequence')}, "
+            f"{fuzz.operations_per_core_second:,.0f} operations a second a core"
         )
     lines += details(final.cases, paint)
     for reduction in reductions:
@@ -228,7 +229,8 @@ def _describe(reduction: Reduction) -> list[str]:
     summary = reduction.summary
     note = f"; {summary.note}" if summary.note else ""
     head = (
-        f"{summary.kind} {summary.fingerprint}: {summary.operations_before} operations and {summary.faults_before} "
-        f"faults, shrunk to {summary.operations} and {summary.faults} in {summary.replays} replays{note}"
+        f"{summary.kind} {summary.fingerprint}: {count_of(summary.operations_before, 'operation')} and "
+        f"{count_of(summary.faults_before, 'fault')}, shrunk to {summary.operations} and {summary.faults} in "
+        f"{count_of(summary.replays, 'replay')}{note}"
     )
     return [*map(for_log, (head, f"  {summary.file}", *(f"    {line}" for line in reduction.sequence.lines())))]

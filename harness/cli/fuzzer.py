@@ -19,6 +19,7 @@ from harness.cli.seed import mix
 from harness.cli.shrink import shrink
 from harness.cli.verdict import Verdict
 from reports import record
+from reports.counted import count_of
 
 SHRINK_SECONDS = 60.0
 _REPLAY_SECONDS = 5.0  # of one candidate; a sequence takes milliseconds
@@ -146,12 +147,14 @@ class Fuzzer:
         if self._interrupt.signal or time.monotonic() > end:
             notes = ["the time for shrinking was up before it had begun"]
         elif first.count == 0:
-            notes = [f"it did not happen again in {first.replays} replays"]
+            notes = [f"it did not happen again in {count_of(first.replays, 'replay')}"]
         else:
             result = shrink(sequence, replays.ask)
             left, complete = result.sequence, result.complete and first.always
             notes += [] if result.complete else ["the time for shrinking was up"]
-            notes += [] if first.always else [f"it happened again in {first.count} of {first.replays} replays"]
+            notes += (
+                [] if first.always else [f"it happened again in {first.count} of {count_of(first.replays, 'replay')}"]
+            )
         summary = record.Shrunk(
             fingerprint=fingerprint(finding),
             kind=finding.kind,

@@ -13,6 +13,7 @@ from harness.cli.report_input import read_file, read_merged, read_record, refuse
 from harness.cli.session import Console
 from harness.cli.table import Paint
 from harness.cli.verdict import ExitCode
+from reports.counted import count_of
 from reports.gate.judging import Judgement, judge
 from reports.gate.policy import Policy, read_policy
 from reports.gate.rule import Evidence, GateError, Listed
@@ -87,5 +88,9 @@ def told(judgements: Sequence[Judgement], paint: Paint) -> list[str]:
         lines += [f"     {paint('yellow', 'note')}: {for_log(note)}" for note in one.notes]
     broken = [one.rule for one in judgements if not one.passed]
     if broken:
-        return [*lines, f"gate {paint('red', 'failed')}: {len(broken)} of {len(judgements)} rules are broken"]
-    return [*lines, f"gate {paint('green', 'passed')}: {len(judgements)} rules are met"]
+        return [*lines, f"gate {paint('red', 'failed')}: {len(broken)} of {_rules(judgements)} broken"]
+    return [*lines, f"gate {paint('green', 'passed')}: {_rules(judgements)} met"]
+
+
+def _rules(judgements: Sequence[Judgement]) -> str:
+    return count_of(len(judgements), "rule is", "rules are")

@@ -17,6 +17,7 @@ from harness.cli.options import Invocation
 from harness.cli.problems import UsageError
 from harness.cli.table import Paint, columns
 from harness.cli.verdict import ExitCode
+from reports.counted import count_of
 
 
 def run(invocation: Invocation, environment: Mapping[str, str], out: TextIO) -> ExitCode:
@@ -68,7 +69,7 @@ def _run_coverage(
     lines = columns(("id", "behaviour", "covered by"), rows)
     missing = sum(not by[behaviour.name] and not behaviour.reason for behaviour in behaviours)
     paint = Paint(invocation["--color"], out, environment)
-    closing = f"{len(behaviours)} behaviours, {missing} of them not covered"
+    closing = f"{count_of(len(behaviours), 'behaviour')}, {missing} of them not covered"
     out.writelines(f"{line}\n" for line in (paint("bold", lines[0]), *lines[1:], "", closing))
     return ExitCode.ALL_MET
 
@@ -106,4 +107,4 @@ def _table(scenarios: Sequence[Scenario], paint: Paint) -> list[str]:
         for scenario in scenarios
     ]
     lines = columns(("scenario", "suites", "variants", "covers", "catches"), rows)
-    return [paint("bold", lines[0]), *lines[1:], "", f"{len(scenarios)} scenarios"]
+    return [paint("bold", lines[0]), *lines[1:], "", count_of(len(scenarios), "scenario")]

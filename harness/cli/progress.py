@@ -7,6 +7,7 @@ from typing import TextIO
 
 from reports import record
 from reports.case_name import case_name
+from reports.counted import count_of
 from reports.visible import for_log
 
 _FIRST_INTERVALS = (10.0, 30.0)
@@ -53,7 +54,7 @@ class Progress:
         slowest = f", in {running[0]}" if running else ""
         self.tell(
             f"{self._done} of {self._total} cases, {rate:.1f} a second, "
-            f"{self._faults} faults fired, {self._findings} findings{slowest}"
+            f"{count_of(self._faults, 'fault')} fired, {count_of(self._findings, 'finding')}{slowest}"
         )
 
     def tell(self, how_far: str) -> None:

@@ -15,14 +15,13 @@ from harness.cli.fuzz_sequence import FORMAT, parse_sequence
 from harness.cli.name_filter import parse_filter
 from harness.cli.options import Invocation
 from harness.cli.problems import NothingSelected, UsageError
-from harness.cli.replay_string import Replay, decode, looks_like_one
+from harness.cli.replay_string import SOURCE, Replay, decode, looks_like_one
 from harness.cli.report_input import STANDARD_INPUT, read_file, record_in
 from harness.cli.seed import format_seed
 from reports.nearest import nearest
 from reports.record import Case
 from reports.visible import for_log
 
-_SOURCE = "replay string"
 _MOST_NAMES = 40  # of cases to choose from
 _MOST_HEAD = 1 << 16  # of a file, in which its first word stands
 
@@ -69,7 +68,7 @@ def _again(replay: Replay, kept: Sequence[str], environment: Mapping[str, str]) 
     both = options.parse(replay.command, [*words, *kept], environment)
     beside = {word.partition("=")[0] for word in kept}
     sources = {
-        name: _SOURCE if own.sources[name] == "command line" and name not in beside else source
+        name: SOURCE if own.sources[name] == "command line" and name not in beside else source
         for name, source in both.sources.items()
     }
     return dataclasses.replace(both, sources=sources, replay=replay)

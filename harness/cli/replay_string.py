@@ -20,6 +20,8 @@ from typing import Any
 from harness.cli.fuzz_sequence import parse_sequence
 from harness.cli.problems import UsageError
 
+SOURCE = "replay string"  # of an option, beside command line and default
+
 _FORMAT = "hf2"
 _SEPARATOR = "~"
 _FIELDS = 9

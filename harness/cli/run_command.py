@@ -30,6 +30,7 @@ from harness.cli.timeline import TimelineShare
 from harness.cli.values import format_duration
 from harness.cli.verdict import ExitCode, Verdict, exit_code_of
 from reports import record
+from reports.counted import count_of
 from reports.visible import for_log
 
 
@@ -241,7 +242,7 @@ def _outcome(session: Session, so_far: record.Record, out_of_time: bool, interru
         if not fired
     ]
     if out_of_time:
-        notes.append(f"the time was up with {so_far.not_run} cases not run")
+        notes.append(f"the time was up with {count_of(so_far.not_run, 'case')} not run")
     if notes and code == ExitCode.ALL_MET:
         code = ExitCode.INCONCLUSIVE
     if interrupt.signal:

@@ -15,6 +15,7 @@ from pathlib import Path
 from harness.cli.cases import Case
 from harness.cli.problems import UsageError
 from harness.cli.values import REPLAYED_SCHEDULE, SCHEDULE_TEXT
+from reports.counted import count_of
 
 _RECORD_FILE = "schedule.txt"
 _TAKEN_FILE = "taken_schedule.txt"
@@ -65,7 +66,7 @@ class ThreadOrder:
         wanted, taken = runs_of(self.replayed), runs_of(recorded)
         step = _first_difference(wanted, taken)
         if step:
-            lengths = f"the schedule has {_length(wanted)} steps, and the case took {_length(taken)}"
+            lengths = f"the schedule has {count_of(_length(wanted), 'step')}, and the case took {_length(taken)}"
             return f"diverged at step {step}: {lengths}"
         return (
             "diverged: each step was taken, but not at the points at which it was when the schedule was made; the "

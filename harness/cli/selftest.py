@@ -40,6 +40,7 @@ from harness.cli.sweep_command import SWEEP_SUITE
 from harness.cli.table import Paint, closing_lines, columns, details, note_lines
 from harness.cli.verdict import ExitCode, Verdict
 from reports import record
+from reports.counted import count_of
 from reports.nearest import nearest
 from reports.visible import for_log
 
@@ -286,7 +287,9 @@ def _detection_by_fuzz(bug: str, fuzzer: Fuzzer) -> record.Detection:
         return record.Detection(bug, fuzz_task.NAME, False, kinds, "the finding left no sequence behind")
     if reduction.summary.operations > MOST_OPERATIONS:
         note = f" ({reduction.summary.note})" if reduction.summary.note else ""
-        reason = f"shrunk to {reduction.summary.operations} operations, and {MOST_OPERATIONS} are the most{note}"
+        reason = (
+            f"shrunk to {count_of(reduction.summary.operations, 'operation')}, and {MOST_OPERATIONS} are the most{note}"
+        )
         return record.Detection(bug, fuzz_task.NAME, False, kinds, reason)
     return record.Detection(bug, fuzz_task.NAME, True, kinds)
 
@@ -332,5 +335,5 @@ def _told(session: Session, final: record.Record, stream: TextIO) -> list[str]:
     lines += note_lines(final.notes)
     lines += session.annotation_lines(final)
     caught = sum(cell.caught for cell in final.detection)
-    lines += ["", f"{caught} of {len(final.detection)} claims hold; the library as it is:"]
+    lines += ["", f"{caught} of {count_of(len(final.detection), 'claim holds', 'claims hold')}; the library as it is:"]
     return lines + closing_lines(record.summarize(final), final.not_run)

@@ -23,11 +23,13 @@ from harness.cli.options import Invocation
 from harness.cli.output_places import refuse_unwritable_folder
 from harness.cli.plans import PlanBuilder
 from harness.cli.problems import HarnessError, UsageError
+from harness.cli.replay_string import SOURCE
 from harness.cli.report_files import ReportFiles
 from harness.cli.seed import format_seed, fresh_seed, mix
 from harness.cli.values import ReportTarget, format_duration
 from harness.cli.version import VERSION
 from reports import record
+from reports.counted import count_of
 from reports.github_annotations import annotations
 from reports.nearest import nearest
 
@@ -85,7 +87,7 @@ class Session:
         built = f", built with {' and '.join(self.sanitizers)} sanitizer" if self.sanitizers else ""
         return [
             f"holdfast {VERSION}, seed {format_seed(self.seed)}",
-            f"plan: {len(plan.labels) or 'no'} rules, digest {plan.digest}",
+            f"plan: {count_of(len(plan.labels), 'rule') if plan.labels else 'no rules'}, digest {plan.digest}",
             f"subject: {self.runner.name}, build {build_id(self.runner)}{built}",
             f"driver: {self.driver.describe()}",
         ]
@@ -116,6 +118,8 @@ class Session:
             if name == "--seed":
                 value = format_seed(self.seed)
                 source = "operating system" if source == "default" and self.plans.seed() is None else source
+            elif name == "--plan" and self.invocation.replay and self.invocation.replay.rules:
+                value = source = SOURCE
             elif name == "--report":
                 value = [str(target) for target in value]
             elif name in durations and value is not None:

@@ -32,6 +32,7 @@ from harness.cli.sweep import PointTask, Sweep, operation_of
 from harness.cli.table import Paint, closing_lines, columns, details, note_lines
 from harness.cli.verdict import ExitCode, Verdict, exit_code_of
 from reports import record
+from reports.counted import count_of
 from reports.visible import for_log
 
 SWEEP_SUITE = "sweep"
@@ -173,7 +174,9 @@ def _outcome(state: SweepState, sweeps: Sequence[Sweep], interrupt: Interrupt) -
     code: int = exit_code_of(verdicts)
     notes = []
     if state.out_of_time:
-        notes.append(f"the time was up with {so_far.not_run} runs begun or waiting, and points behind them not swept")
+        notes.append(
+            f"the time was up with {count_of(so_far.not_run, 'run')} begun or waiting, and points behind them not swept"
+        )
     skipped = bool(verdicts) and all(verdict is Verdict.SKIPPED for verdict in verdicts)
     if not skipped and not so_far.not_run:
         silent = dict.fromkeys(sweep.name for sweep in sweeps if not sweep.fired_anything and not sweep.failed)

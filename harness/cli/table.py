@@ -9,6 +9,7 @@ from typing import TextIO
 
 from reports import record
 from reports.case_name import case_name, name_in_scenario
+from reports.counted import count_of
 from reports.finding_text import minimised_line
 from reports.visible import for_log, lines_for_log
 
@@ -97,7 +98,8 @@ def _cut(stack: Sequence[str]) -> list[str]:
 
 def closing_lines(summary: Mapping[str, int], not_run: int) -> list[str]:
     """The last lines. The very last has a form that generic readers of logs know."""
-    others = [f"{summary[word]} {word}" for word in ("errors", "inconclusive") if summary[word]]
+    others = [count_of(summary["errors"], "error")] if summary["errors"] else []
+    others += [f"{summary['inconclusive']} inconclusive"] if summary["inconclusive"] else []
     others += [f"{not_run} not run"] if not_run else []
     lines = [", ".join(others)] if others else []
     return [*lines, f"{summary['passed']} passed, {summary['failed']} failed, {summary['skipped']} skipped"]

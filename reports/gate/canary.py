@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
+from reports.counted import count_of
 from reports.gate.rule import Evidence, Opinion, Rule, parameter
 from reports.name_glob import matches_glob, matches_name
 from reports.record import Record
@@ -31,7 +32,10 @@ def judge(parameters: CanaryFailed, evidence: Evidence) -> Opinion:
     if not evidence.canaries and not parameters.scenarios and not parameters.bugs:
         problems.append("there is no canary; add --canary=REPORT, of a run with a seeded bug")
     count = len(evidence.canaries) + len(parameters.scenarios)
-    return Opinion(tuple(problems), f"{count} of {count} canaries failed, as they must")
+    return Opinion(
+        tuple(problems),
+        f"{count} of {count_of(count, 'canary', 'canaries')} failed, as {'it' if count == 1 else 'they'} must",
+    )
 
 
 def _fault(parameters: CanaryFailed, one: Record) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from reports.case_name import case_name
+from reports.counted import count_of
 from reports.gate.rule import Evidence, Excuse, Opinion, Rule, excused, parameter, unused
 from reports.name_glob import matches_name
 from reports.record import Case, Record
@@ -34,7 +35,7 @@ def judge_complete(parameters: Complete, evidence: Evidence) -> Opinion:
     if record.interrupted:
         problems.append(f"the run was interrupted by {record.interrupted}")
     if record.not_run:
-        problems.append(f"{record.not_run} cases were not run")
+        problems.append(f"{count_of(record.not_run, 'case was', 'cases were')} not run")
     if record.exit_code not in (None, *JUDGED) and not record.interrupted:
         problems.append(_ended(record))
     return Opinion(tuple(problems), f"the run ended by itself with exit code {record.exit_code}, and left nothing out")

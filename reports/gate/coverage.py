@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
+from reports.counted import count_of
 from reports.gate.rule import Evidence, Opinion, Rule, glob, parameter
 from reports.name_glob import matches_name
 from reports.record import Operation
@@ -57,7 +58,7 @@ def judge(parameters: FaultCoverage, evidence: Evidence) -> Opinion:
     points = sum(operation.points for operation in operations)
     if operations and not points:
         problems.append("no operation was made to fail at any point")
-    return Opinion(tuple(problems), f"{points} points in {len(operations)} operations")
+    return Opinion(tuple(problems), f"{count_of(points, 'point')} in {count_of(len(operations), 'operation')}")
 
 
 def _less_than(operations: tuple[Operation, ...], before: tuple[Operation, ...]) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
+from reports.counted import count_of
 from reports.gate.rule import Evidence, Opinion, Rule, glob, parameter, reason, unused
 from reports.name_glob import matches_name
 
@@ -37,7 +38,9 @@ def judge(parameters: SeededBugsCaught, evidence: Evidence) -> Opinion:
     ]
     there_are = len({cell.bug for cell in cells})
     if cells and there_are < parameters.least_bugs:
-        problems.append(f"the claims are about {there_are} seeded bugs, and {parameters.least_bugs} are the least")
+        problems.append(
+            f"the claims are about {count_of(there_are, 'seeded bug')}, and {parameters.least_bugs} are the least"
+        )
     if parameters.baseline and evidence.baseline:
         problems += [] if evidence.baseline.detection else ["the baseline has no claim: it is not of a selftest"]
         there = {(cell.bug, cell.scenario) for cell in cells}
@@ -59,7 +62,11 @@ def judge(parameters: SeededBugsCaught, evidence: Evidence) -> Opinion:
         if not allowed:
             problems.append(f"{cell.bug} was missed by {cell.scenario}" + (f": {cell.reason}" if cell.reason else ""))
     notes = unused(parameters.allowed_misses, used, lambda miss: f"{miss.bug} by {miss.scenario}")
-    return Opinion(tuple(problems), f"{sum(cell.caught for cell in cells)} of {len(cells)} claims hold", notes)
+    return Opinion(
+        tuple(problems),
+        f"{sum(cell.caught for cell in cells)} of {count_of(len(cells), 'claim holds', 'claims hold')}",
+        notes,
+    )
 
 
 RULE = Rule(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from reports.case_name import case_name
+from reports.counted import count_of
 from reports.distinct_findings import DistinctFinding, by_fingerprint
 from reports.gate.rule import Evidence, Opinion, Rule, is_day, parameter, reason
 from reports.structure import StructureError
@@ -53,7 +54,7 @@ def judge(parameters: NoNewFindings, evidence: Evidence) -> Opinion:
     gone = [entry for entry in parameters.known if entry.fingerprint not in found]
     notes = [f"the known finding {entry.fingerprint} no longer occurs ({entry.reason}); take it out" for entry in gone]
     notes += [f"the baseline's finding is gone: {_title(old[key])}" for key in old.keys() - found]
-    met = f"{len(found)} findings, all of them known or in the baseline" if found else "no finding"
+    met = f"{count_of(len(found), 'finding')}, all of them known or in the baseline" if found else "no finding"
     return Opinion(tuple(problems), met, tuple(sorted(notes)))
 
 

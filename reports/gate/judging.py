@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
+from reports.counted import count_of
 from reports.gate.canary import bug_of
 from reports.gate.conditions import JUDGED
 from reports.gate.policy import Policy
@@ -89,7 +90,7 @@ def _refuse_baseline(policy: Policy, evidence: Evidence) -> None:
     if baseline.exit_code not in JUDGED:
         raise GateError(f"the baseline is of a run with exit code {baseline.exit_code}, which is no good one")
     if baseline.not_run:
-        raise GateError(f"the baseline is of a run that left {baseline.not_run} cases out")
+        raise GateError(f"the baseline is of a run that left {count_of(baseline.not_run, 'case')} out")
     for name in ("command", "driver", "plan_digest"):
         if getattr(baseline, name) != getattr(record, name):
             raise GateError(f"the baseline cannot be compared with: {_difference(name, baseline, record)}")

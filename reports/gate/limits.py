@@ -13,6 +13,7 @@ import dataclasses
 import statistics
 from collections.abc import Callable, Sequence
 
+from reports.counted import count_of
 from reports.gate.rule import Evidence, Opinion, Rule, by_name, glob, parameter
 from reports.name_glob import matches_glob, matches_name
 from reports.record import Case, Record
@@ -132,19 +133,20 @@ def _judge(bounds: Sequence[_Bound], runs: int, not_judged: str, evidence: Evide
         so_far = judged
         for pair in pairs:
             if min(len(pair.mine), len(pair.theirs)) < runs:
-                counts = f"{len(pair.mine)} runs in the report and {len(pair.theirs)} in the baseline"
+                counts = f"{count_of(len(pair.mine), 'run')} in the report and {len(pair.theirs)} in the baseline"
                 open_ones.append(f"not judged: {pair.label}: {counts}, {runs} are needed")
             else:
                 judged += 1
                 problems += _broken(bound, pair)
         if pairs and judged == so_far:
-            problems.append(
-                f"{bound.title} of {bound.case}: nothing was judged, since {runs} runs that passed are needed, in the "
-                "report and in the baseline"
-            )
+            needed = count_of(runs, "run that passed is", "runs that passed are")
+            why = f"{needed} needed, in the report and in the baseline"
+            problems.append(f"{bound.title} of {bound.case}: nothing was judged, since {why}")
     if not_judged == "fail":
         problems, open_ones = problems + open_ones, []
-    return Opinion(tuple(problems), f"{judged} medians are within their limits", tuple(open_ones))
+    return Opinion(
+        tuple(problems), f"{count_of(judged, 'median is', 'medians are')} within the limits", tuple(open_ones)
+    )
 
 
 _Runs = dict[tuple[str, str], list[Case]]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
+from reports.counted import count_of
 from reports.gate.rule import Evidence, Excuse, GateError, Opinion, Rule, by_name, excused, parameter, unused
 from reports.name_glob import matches_glob
 from reports.nearest import nearest
@@ -62,7 +63,7 @@ def judge(parameters: AllScenariosRan, evidence: Evidence) -> Opinion:
     if expected and not problems and not any(_ran(there.get(name, [])) for name in expected):
         problems.append("nothing ran: all that had to was skipped")
     notes = unused(parameters.allowed_skips, used, lambda excuse: excuse.case)
-    met = f"{len(expected)} variants of scenarios ran"
+    met = f"{count_of(len(expected), 'variant')} of scenarios ran"
     return Opinion(tuple(problems), met + (", or may be skipped" if used else ""), notes)
 
 

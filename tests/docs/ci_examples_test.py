@@ -118,7 +118,7 @@ class PullRequestTest(ExampleTest):
     def assert_passed(self, shards: list[Job], gate: Job) -> None:
         self.assertEqual(0, gate.code, gate.log)
         self.assertIn("gate passed: 7 rules are met\n", gate.log)
-        self.assertIn("pass canary-failed: 1 of 1 canaries failed, as they must\n", gate.log)
+        self.assertIn("pass canary-failed: 1 of 1 canary failed, as it must\n", gate.log)
         for shard in shards:
             self.assertIn(f"seed 0x{COMMIT[-16:]}\n", shard.log)
             self.assertNotIn("::error", shard.log)

@@ -207,7 +207,7 @@ class ListTest(CommandTest):
     def test_the_table_has_a_line_a_scenario(self) -> None:
         answer = self.tree(scenario("A1.a", covers=["A1"], catches=["early-release"])).holdfast("list")
         self.assertRegex(answer.out, r"A1\.a +default +only +A1 +early-release")
-        self.assertIn("1 scenarios", answer.out)
+        self.assertIn("1 scenario\n", answer.out)
 
 
 class DoctorTest(CommandTest):
@@ -288,7 +288,7 @@ class SelftestTest(CommandTest):
         self.with_bug(tree, "early", scenario("A1.a"))
         junit = self.root / "out.xml"
         answer, report = self.selftest(tree, f"--report=junit:{junit}")
-        self.assert_ended(answer, 1, "MISSED early by A1.a", "0 of 1 claims hold")
+        self.assert_ended(answer, 1, "MISSED early by A1.a", "0 of 1 claim holds")
         self.assertFalse(report["detection"][0]["caught"])
         self.assertEqual("1", ElementTree.parse(junit).getroot().get("failures"))
 
@@ -301,7 +301,7 @@ class SelftestTest(CommandTest):
         tree = self.tree(scenario("A1.a", "finds", catches=["early"]))
         self.with_bug(tree, "early", scenario("A1.a", "finds"))
         answer = tree.holdfast(*SELFTEST, "--annotations=github")
-        self.assert_ended(answer, 1, "1 of 1 claims hold", "0 passed, 1 failed, 0 skipped")
+        self.assert_ended(answer, 1, "1 of 1 claim holds", "0 passed, 1 failed, 0 skipped")
         self.assertRegex(answer.out, "(?m)^::error file=")
 
     def test_claims_and_builds_have_to_match(self) -> None:
@@ -321,7 +321,7 @@ class SelftestTest(CommandTest):
         tree = self.tree(sweep)
         self.with_bug(tree, "early", {**sweep, "breaks": ["cuCreate before 2"]})
         answer, report = self.selftest(tree, "--jobs=1")
-        self.assert_ended(answer, 0, "1 of 1 claims hold", "1 passed, 0 failed, 0 skipped")
+        self.assert_ended(answer, 0, "1 of 1 claim holds", "1 passed, 0 failed, 0 skipped")
         self.assertEqual(["contract"], report["detection"][0]["kinds"])
         self.with_bug(tree, "early", sweep)
         self.assert_ended(tree.holdfast(*SELFTEST), 1, "MISSED early by sweep.a")

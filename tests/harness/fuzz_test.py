@@ -278,7 +278,7 @@ class FuzzTest(unittest.TestCase):
     def test_a_clean_run_tells_its_work(self) -> None:
         answer, report = self.fuzz("none", "--max-total-time=500ms", "--jobs=2")
         self.assertEqual(0, answer.code, answer)
-        self.assertRegex(answer.out, r"^\d+ operations in \d+ sequences, \d+ operations a second a core\n")
+        self.assertRegex(answer.out, r"^[\d,]+ operations in [\d,]+ sequences, [\d,]+ operations a second a core\n")
         self.assertEqual("2 passed, 0 failed, 0 skipped", answer.closing_line)
         fuzz = report["fuzz"]
         self.assertEqual(fuzz["operations"], 40 * fuzz["sequences"])

@@ -137,7 +137,7 @@ class OutcomeTest(GateTest):
         self.assertEqual(2, len(full["cases"]))
         policy = self.policy({"all-scenarios-ran": {"suites": ["default"]}})
         answer = tree.holdfast("gate", report, policy)
-        self.assertEqual((0, "gate passed: 1 rules are met"), (answer.code, answer.closing_line), answer)
+        self.assertEqual((0, "gate passed: 1 rule is met"), (answer.code, answer.closing_line), answer)
         tree.report("run", "--driver=model", "--seed=1", "A1*")
         answer = tree.holdfast("gate", report, policy)
         self.assertIn("fail all-scenarios-ran: A2.b/only: it is not among the cases", answer.out)

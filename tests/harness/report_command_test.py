@@ -242,7 +242,7 @@ class DiffTest(ReportTest):
             "callbacks 3 -> 4",
             "peak queue length 2 -> none",
             "other durations, which make no difference:\n  A2.exec-outlives-node/inline: 12 ms -> 900 ms",
-            "0 new, 1 gone, 1 still; 1 verdicts and 2 counters changed, 0 cases appeared and 1 vanished",
+            "0 new, 1 gone, 1 still; 1 verdict and 2 counters changed, 0 cases appeared and 1 vanished",
         ):
             self.assertIn(line, answer.out)
         self.assertNotIn("\x1b", answer.out)
@@ -285,7 +285,7 @@ class ShowTest(ReportTest):
     def test_faults_and_counters(self) -> None:
         answer = self.report("show", self.sample, "A2*/inline")
         for word in (
-            "cuGraphAddHostNode:nth=2,return=CUDA_ERROR_OUT_OF_MEMORY (scenario, fired 1 times)",
+            "cuGraphAddHostNode:nth=2,return=CUDA_ERROR_OUT_OF_MEMORY (scenario, fired 1 time)",
             "cuGraphAddHostNode call 2 on main: return CUDA_ERROR_OUT_OF_MEMORY, by rule 0",
         ):
             self.assertIn(word, answer.out)

@@ -93,7 +93,7 @@ class VerdictAndExitCodeTest(RunTest):
         command = [sys.executable, "-c", script, *tree.command_line(*RUN)[1:]]
         done = subprocess.run(command, env=tree.environment(), capture_output=True, text=True, check=False)
         answer = Answer(done.returncode, done.stdout, done.stderr)
-        self.assert_ended(answer, 3, "its scratch folder could not be made", "1 errors", "1 passed")
+        self.assert_ended(answer, 3, "its scratch folder could not be made", "1 error", "1 passed")
 
     def test_the_plan_among_the_artifacts_can_be_given_again(self) -> None:
         tree = self.tree(scenario("A1.bad", "finds", sites=["alloc", "event"], plan=["event:fail"]))
@@ -230,6 +230,7 @@ class VerdictAndExitCodeTest(RunTest):
         answer, report = self.tree(scenario("A1.gpu", drivers=["real"])).report(*RUN)
         self.assert_ended(answer, 0)
         self.assertEqual("it runs on the real driver only", report["cases"][0]["reason"])
+        self.assertIsNone(report["cases"][0]["peak_rss_mb"], "nothing was measured")
 
 
 class SelectionTest(RunTest):
@@ -503,7 +504,7 @@ class BazelTest(RunTest):
 
     def test_running_cases_end_before_the_test_is_killed(self) -> None:
         answer, report = self.tree(scenario("A1.waits", "waits")).report(*RUN, TEST_TIMEOUT="1")
-        self.assert_ended(answer, 5, "the time was up with 1 cases not run")
+        self.assert_ended(answer, 5, "the time was up with 1 case not run")
         self.assertEqual([], report["cases"])
 
 

@@ -74,14 +74,14 @@ class SarifTest(unittest.TestCase):
         run = _sarif_run(record)
         self.assertEqual([], run["results"])
         texts = [note["message"]["text"] for note in run["invocations"][0]["toolExecutionNotifications"]]
-        self.assertIn("1 findings have no line of source and are in the full report only", texts)
+        self.assertIn("1 finding without a line of source, in the full report only", texts)
 
     def test_what_github_would_refuse_is_left_out_and_counted(self) -> None:
         findings = [Finding("leak", "m", stack=(f"#0 F{number}() lib/a.cc:{number + 1}",)) for number in range(26_000)]
         run = _sarif_run(_with_findings(*findings))
         self.assertEqual(sarif_report.MOST_RESULTS, len(run["results"]))
         texts = [note["message"]["text"] for note in run["invocations"][0]["toolExecutionNotifications"]]
-        self.assertIn("1000 more findings are in the full report only", texts)
+        self.assertIn("1,000 more findings, in the full report only", texts)
 
     def test_a_run_without_findings_has_an_empty_list_so_that_alerts_close(self) -> None:
         run = _sarif_run(dataclasses.replace(sample_record(), cases=(), detection=(), exit_code=0))

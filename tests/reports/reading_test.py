@@ -11,6 +11,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).absolute().parents[2]))
 
 from reports.commented_json import load, load_without_comments, without_comments
+from reports.counted import count_of
 from reports.name_glob import matches_glob, matches_name
 from reports.structure import StructureError, Structures
 from reports.visible import by_reference, for_log, inert, lines_for_log, visible
@@ -82,6 +83,12 @@ class StructureTest(unittest.TestCase):
         with self.assertRaises(StructureError) as caught:
             read(value)
         return caught.exception
+
+
+class CountTest(unittest.TestCase):
+    def test_one_and_many(self) -> None:
+        self.assertEqual(["0 cases", "1 case", "2 cases"], [count_of(number, "case") for number in range(3)])
+        self.assertEqual(("1 canary", "1,000 canaries"), tuple(count_of(n, "canary", "canaries") for n in (1, 1000)))
 
 
 class StrictJsonTest(unittest.TestCase):

@@ -83,7 +83,7 @@ def sample_record() -> record.Record:
         duration_ms=98.7,
         exit_code=1,
         not_run=1,
-        notes=("the time was up with 1 cases not run",),
+        notes=("the time was up with 1 case not run",),
         options={"seed": record.Option("0x00000000deadbeef", "command line"), "runs": record.Option(2, "default")},
         cases=(
             passed,
