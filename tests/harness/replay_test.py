@@ -23,6 +23,7 @@ from command import TREE, Answer, FakeTree, scenario
 
 from harness.cli.problems import UsageError
 from harness.cli.replay_string import MOST_CHARACTERS, Replay, decode, encode
+from reports.read_report import read_report
 
 SCHEMA = json.loads((TREE / "reports" / "report.schema.json").read_text())
 SEQUENCE = "holdfast-fuzz 1 seed=0x1\nfault cuGraphAddHostNode nth=1\n0 add 1\n"
@@ -172,6 +173,14 @@ class ReplayTest(unittest.TestCase):
             self.assertEqual(case[key], second["cases"][0][key], key)
         self.assertEqual(["user", "user", "scenario"], [rule["origin"] for rule in second["cases"][0]["rules"]])
         self.assertEqual({"value": "7s", "source": "replay string"}, second["options"]["timeout"])
+
+    def test_the_report_of_a_replay_under_a_plan_can_be_read(self) -> None:
+        tree = self.tree(scenario("A1.bad", "finds", sites=["event"]))
+        plan = tree.file("plan.json", b'{"version": 1, "rules": [{"site": "event", "do": {"drop": true}}]}')
+        string = self.report(tree, "run", "--driver=model", f"--plan={plan}")[1]["cases"][0]["replay"]
+        _, report = self.report(tree, "replay", string)
+        self.assertEqual({"value": "replay string", "source": "replay string"}, report["options"]["plan"])
+        self.assertEqual(string, read_report(json.dumps(report).encode()).cases[0].replay)
 
     def test_options_beside_the_string_have_the_last_word(self) -> None:
         tree = self.tree(scenario("A1.bad"))
