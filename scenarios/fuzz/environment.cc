@@ -139,6 +139,7 @@ void Environment::Fail(const std::string& message, const std::string& where) con
   on_failure_();
   // Not in the message: it is by their messages that findings are told to be the same.
   std::fprintf(stderr, "fuzz_runner: at %s: %s\n", where.c_str(), message.c_str());
+  context_.shim().note_moment("finding", "contract", fault::kNotCounted);
   harness::WriteEvent("finding", {{"kind", "contract"}, {"message", message}, {"place", ""}});
   harness::WriteEvent("finish");
   std::fflush(nullptr);

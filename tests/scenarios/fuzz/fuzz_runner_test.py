@@ -11,10 +11,15 @@ import os
 import random
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).absolute().parents[3]))
+
+from harness.cli.timeline import read_timeline
 
 RUNFILES = Path(os.environ.get("TEST_SRCDIR", ".")) / os.environ.get("TEST_WORKSPACE", "")
 BINARIES = Path(os.environ.get("HOLDFAST_BINARIES", RUNFILES))
@@ -31,6 +36,7 @@ class FuzzRunnerTest(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = Path(folder.name)
         self.events = self.folder / "events"
+        self.timeline = self.folder / "timeline"
         self.failure = self.folder / "failure.fuzz"
 
     def environment(self, plan: dict[str, object] | None = None) -> dict[str, str]:
@@ -39,6 +45,7 @@ class FuzzRunnerTest(unittest.TestCase):
             "LD_LIBRARY_PATH": str(BINARIES / "fault/shim"),
             "HOLDFAST_DRIVER": str(BINARIES / "fault/model/libcuda.so.1"),
             "HOLDFAST_EVENTS": str(self.events),
+            "HOLDFAST_TIMELINE": str(self.timeline),
         }
         if plan:
             file = self.folder / "plan.json"
@@ -108,6 +115,9 @@ class FuzzRunnerTest(unittest.TestCase):
         self.assertEqual("contract", finding["kind"])
         self.assertEqual("owner 2 is still alive, though nothing needs it any more", finding["message"])
         self.assertIn("at 0 destroy n2:", ended.stderr)
+        timeline = read_timeline(self.timeline)
+        assert timeline
+        self.assertEqual(("finding", "contract"), (timeline.moments[-1].kind, timeline.moments[-1].name))
 
     def test_what_was_drawn_up_to_a_difference_is_replayed_to_it(self) -> None:
         ended = self.run_runner("--seed=3", "--max-time=60", f"--failure-out={self.failure}", plan=LOSES_A_DESTRUCTOR)
