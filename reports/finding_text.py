@@ -30,7 +30,9 @@ def minimised_line(minimised: Minimised) -> str:
     words = []
     if minimised.rules_before:
         words.append(f"{minimised.rules_after} of {count_of(minimised.rules_before, 'rule')}")
-    if minimised.switches_before is not None and minimised.switches_after is None:
+    if minimised.switches_before == 0 and minimised.switches_after is None:
+        words.append("no schedule")
+    elif minimised.switches_before is not None and minimised.switches_after is None:
         words.append(f"no schedule instead of one with {_switches(minimised.switches_before)}")
     elif minimised.switches_before is not None:
         words.append(f"{minimised.switches_after} of {_switches(minimised.switches_before)}")

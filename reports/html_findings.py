@@ -18,7 +18,8 @@ from reports.html_focus import END, NAMED, Focus, focus_of
 from reports.html_fuzz import sequence_html
 from reports.html_terms import term
 from reports.html_text import Budget, anchor_of, joined, more, table
-from reports.record import Case, Finding, Record, Shrunk
+from reports.record import Case, Finding, Record
+from reports.shrunk_sequences import shrunk_of
 
 MOST_FINDINGS = 5_000
 MOST_STACK = 64 * 1024
@@ -81,12 +82,6 @@ def _body(record: Record, group: DistinctFinding, timelines: Mapping[int, int], 
         _rest(case, group, room),
     ]
     return "\n".join(part for part in parts if part)
-
-
-def shrunk_of(record: Record, finding: Finding) -> list[Shrunk]:
-    """The sequences that a fuzzer made short for it: its commands take their files again."""
-    shrunk = record.fuzz.shrunk if record.fuzz else ()
-    return [each for each in shrunk if each.file and any(each.file in command for command in finding.reproduce)]
 
 
 def _rest(case: Case, group: DistinctFinding, room: Budget) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from reports.counted import count_of
 from reports.html_terms import term
 from reports.html_text import Budget, more
-from reports.record import Fuzz, Shrunk
+from reports.record import TAKEN_AGAIN, Fuzz, Shrunk
 
 _MOST_LINES = 200
 _MOST_CHARACTERS = 8_000
@@ -31,6 +31,8 @@ def sequence_html(shrunk: Shrunk, room: Budget) -> str:
     """The sequence, which is also a file on the machine that ran."""
     lines = room.html("\n".join(shrunk.sequence[:_MOST_LINES]), _MOST_CHARACTERS)
     sequence = f'<pre tabindex="0">{lines}</pre>{more(len(shrunk.sequence) - _MOST_LINES, "lines")}' if lines else ""
+    if shrunk.note == TAKEN_AGAIN:
+        return f'<h4>The {term("sequence", "sequence")}</h4>{sequence}<p class="help">{_LANGUAGE}</p>'
     state = f"it is {term('minimal', 'minimal')}" if shrunk.complete else room.html(shrunk.note or "not minimal", 200)
     return (
         f"<h4>The {term('sequence', 'sequence')} with the finding, made short</h4>"

@@ -21,11 +21,12 @@ from reports import html_sections
 from reports.compare import compare
 from reports.distinct_findings import DistinctFinding, distinct_findings
 from reports.html_data import cases_data, count_timelines, operations_data, timelines_data
-from reports.html_findings import MOST_FINDINGS, findings_html, reasons_html, shrunk_of
+from reports.html_findings import MOST_FINDINGS, findings_html, reasons_html
 from reports.html_fuzz import others_html, work_html
 from reports.html_terms import term, terms_html
 from reports.html_text import escape, json_block
 from reports.record import Record
+from reports.shrunk_sequences import shrunk_of
 
 _PARTS = Path(__file__).absolute().parent / "html"
 _MANY = 200  # findings, from which on the browser is told to lay out only those in sight

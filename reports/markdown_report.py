@@ -16,6 +16,7 @@ from reports.distinct_findings import DistinctFinding, distinct_findings
 from reports.finding_text import finding_lines, minimised_line
 from reports.plain_text import one_line, plain, shortened
 from reports.record import Detection, Record, summarize
+from reports.shrunk_sequences import shrunk_of
 from reports.visible import inert
 
 MOST_BYTES = 900 * 1024
@@ -34,7 +35,7 @@ def render(record: Record, most_bytes: int = MOST_BYTES) -> bytes:
     found = distinct_findings(record)
     if found:
         page.add("### Findings")
-        page.add_all((_finding(one) for one in found), len(found), "findings")
+        page.add_all((_finding(record, one) for one in found), len(found), "findings")
     for title, lines in _lists(record):
         shown = [*lines[:_MOST_LISTED], *([f"{len(lines) - _MOST_LISTED} more"] if len(lines) > _MOST_LISTED else [])]
         page.add_all([_details(f"{title}: {len(lines)}", _fenced("\n".join(shown)))], 1, "list")
@@ -96,12 +97,14 @@ def _verdict(record: Record) -> str:
     return f"exit code {record.exit_code}" + (", interrupted" if record.interrupted else "")
 
 
-def _finding(one: DistinctFinding) -> str:
+def _finding(record: Record, one: DistinctFinding) -> str:
     case, finding = one.case, one.finding
     more = f" (and in {count_of(one.cases - 1, 'more case')})" if one.cases > 1 else ""
     title = f"{finding.kind} in {case_name(case)}: {finding.message}"
     smaller = [minimised_line(case.minimised)] if case.minimised else []
-    body = _fenced("\n".join([*finding_lines(finding), *smaller, f"seed: {case.seed}", f"replay: {case.replay}"]))
+    sequences = [line for each in shrunk_of(record, finding)[:1] for line in each.sequence[:_MOST_LISTED]]
+    facts = [f"seed: {case.seed}", f"replay: {case.replay}", *sequences]
+    body = _fenced("\n".join([*finding_lines(finding), *smaller, *facts]))
     return _details(f"{_code(title)}{more}", body)
 
 

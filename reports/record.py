@@ -208,6 +208,9 @@ class Operation:
     failed: int = _count()
 
 
+TAKEN_AGAIN = "taken again as it was"  # the note of a sequence that nobody made shorter
+
+
 @dataclasses.dataclass(frozen=True)
 class Shrunk:
     """A sequence that a fuzzer found something with, made as short as it goes. It is `complete` if no line can go any

@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
+from harness.cli.artifacts import MERGED_PLAN_FILE, REPLAY_FILE
 from harness.cli.cases import Case
 from harness.cli.child import EVENTS_FILE, WORK_FOLDER, Child, Ending, Limits
 from harness.cli.child_environment import PLAN_FILE, child_environment
@@ -24,9 +25,6 @@ from harness.cli.verdict import Verdict
 from reports import record
 
 _TAIL_LINES = 60
-
-# Among the artifacts: what the case met, its scenario's own rules included.
-_MERGED_PLAN_FILE = "merged_plan.json"
 
 # Verdicts of cases that nobody has to look into.
 _AS_MEANT = (Verdict.PASSED, Verdict.SKIPPED)
@@ -194,7 +192,7 @@ class CaseTask:
     def _with_artifacts(self, result: record.Case, ending: Ending, artifacts: Path) -> record.Case:
         """The record with its artifacts kept, or with the reason why they are not: an error, unless it is a finding."""
         try:
-            return dataclasses.replace(result, artifacts=self._keep(ending, artifacts))
+            return dataclasses.replace(result, artifacts=self._keep(result, ending, artifacts))
         except OSError as problem:
             reason = f"its artifacts could not be kept: {problem}"
             return dataclasses.replace(
@@ -212,7 +210,7 @@ class CaseTask:
     def _artifact_name(self) -> str:
         return f"{self.case.name}_{self.case.run}"
 
-    def _keep(self, ending: Ending, artifacts: Path) -> str:
+    def _keep(self, result: record.Case, ending: Ending, artifacts: Path) -> str:
         """Copies what tells the story of the case into the artifact folder. Returns the folder's name there."""
         name = re.sub(r"[^\w.-]", "_", self._artifact_name())
         folder = artifacts / name
@@ -220,7 +218,9 @@ class CaseTask:
         (folder / "output.txt").write_text(ending.output + ending.sanitizer_logs)
         (folder / EVENTS_FILE).write_bytes(ending.events)
         (folder / PLAN_FILE).write_text(self._plan.text_of_given(self._setting.reproducer.seed))
-        (folder / _MERGED_PLAN_FILE).write_text(self._plan.text(self.case.seed))
+        (folder / MERGED_PLAN_FILE).write_text(self._plan.text(self.case.seed))
+        if result.replay:
+            (folder / REPLAY_FILE).write_text(f"{result.replay}\n")
         return name
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 from harness.cli.table import Paint, columns
 from reports.case_name import case_name
 from reports.counted import count_of
@@ -84,15 +86,26 @@ def _timeline(timeline: Timeline, paint: Paint) -> list[str]:
     left_out = f", after {timeline.left_out} that are left out" if timeline.left_out else ""
     lines = [f"  timeline: {count_of(len(timeline.moments), 'moment')}{left_out}"]
     head = ("us", "took", "thread", "what", "name", "result", "object", "refs", "queue")
-    table = columns(head, [_moment(moment) for moment in timeline.moments])
+    shown: list[tuple[Moment, int]] = []
+    for plain, run in itertools.groupby(timeline.moments, _plain_call):
+        alike = list(run)
+        shown += [(alike[0], len(alike))] if plain else [(moment, 1) for moment in alike]
+    table = columns(head, [_moment(moment, times) for moment, times in shown])
     lines.append(f"    {paint('bold', table[0])}")
     colors = {"fault": "yellow", "finding": "red"}
-    for moment, line in zip(timeline.moments, table[1:], strict=True):
+    for (moment, _), line in zip(shown, table[1:], strict=True):
         lines.append(f"    {paint(colors[moment.kind], line) if moment.kind in colors else line}")
     return lines
 
 
-def _moment(moment: Moment) -> tuple[str, ...]:
-    took = "" if moment.duration_us is None else f"{moment.duration_us:.1f}"
+def _plain_call(moment: Moment) -> tuple[str, str] | None:
+    """Which calls look alike: several of them in a row are one line."""
+    says_more = moment.result or moment.object or moment.references is not None or moment.queue is not None
+    return None if moment.kind != "call" or says_more else (moment.thread, moment.name)
+
+
+def _moment(moment: Moment, times: int) -> tuple[str, ...]:
+    took = "" if moment.duration_us is None or times > 1 else f"{moment.duration_us:.1f}"
+    name = f"{moment.name} ({count_of(times, 'time')})" if times > 1 else moment.name
     counts = ("" if count is None else str(count) for count in (moment.references, moment.queue))
-    return (f"{moment.at_us:.1f}", took, moment.thread, moment.kind, moment.name, moment.result, moment.object, *counts)
+    return (f"{moment.at_us:.1f}", took, moment.thread, moment.kind, name, moment.result, moment.object, *counts)

@@ -51,7 +51,8 @@ def run(session: Session) -> int:
         reports.write(session.base_record(), final=False)
         if files:
             ended = fuzzer.replay(files, session.invocation["--runs"])
-            return _conclude(session, ended, [], interrupt, reports, drew=False)
+            _refuse_unreadable(ended)
+            return _conclude(session, ended, _taken(ended), interrupt, reports, drew=False)
         ended = _draw(session, fuzzer)
         return _conclude(session, ended, _reduce(session, fuzzer, setting, ended), interrupt, reports, drew=True)
 
@@ -132,6 +133,37 @@ def _reduce(session: Session, fuzzer: Fuzzer, setting: Setting, ended: Sequence[
     return reductions
 
 
+def _refuse_unreadable(ended: Sequence[FuzzTask]) -> None:
+    """Raises UsageError for a sequence of which the program does not know an operation."""
+    for task in ended:
+        if task.refusal:
+            raise UsageError(task.refusal)
+
+
+def _taken(ended: Sequence[FuzzTask]) -> list[Reduction]:
+    """The sequences that were taken again and have a finding, as they are."""
+    reductions = {}
+    for task in ended:
+        if task.finding:
+            sequence = parse_sequence(task.sequence)
+            summary = record.Shrunk(
+                fingerprint=fingerprint(task.finding),
+                kind=task.finding.kind,
+                message=task.finding.message,
+                operations=sequence.operations,
+                faults=sequence.faults,
+                operations_before=sequence.operations,
+                faults_before=sequence.faults,
+                replays=0,
+                complete=False,
+                note=record.TAKEN_AGAIN,
+                file="",
+                sequence=tuple(sequence.lines()),
+            )
+            reductions.setdefault(task.sequence, Reduction(summary, sequence))
+    return list(reductions.values())
+
+
 def _shrink_seconds(session: Session) -> float:
     budget = session.bazel.budget_seconds
     return SHRINK_SECONDS if budget is None else max(0.0, min(SHRINK_SECONDS, budget - session.elapsed()))
@@ -201,16 +233,18 @@ def _conclude(
         interrupted=interrupt.signal.name if interrupt.signal else "",
         notes=tuple(notes),
         cases=tuple(results),
-        fuzz=summary_of(ended, reductions) if drew else None,
+        fuzz=summary_of(ended, reductions) if drew or reductions else None,
     )
-    told = functools.partial(_told, session, reductions)
+    told = functools.partial(_told, session, reductions, drew)
     return conclude(final, reports, session.console, session.bazel, told)
 
 
-def _told(session: Session, reductions: Sequence[Reduction], final: record.Record, stream: TextIO) -> list[str]:
+def _told(
+    session: Session, reductions: Sequence[Reduction], drew: bool, final: record.Record, stream: TextIO
+) -> list[str]:
     paint = Paint(session.invocation["--color"], stream, session.environment)
     lines = []
-    if final.fuzz:
+    if drew and final.fuzz:
         fuzz = final.fuzz
         lines.append(
             f"{count_of(fuzz.operations, 'operation')} in {count_of(fuzz.sequences, 'sequence')}, "
@@ -227,10 +261,16 @@ def _told(session: Session, reductions: Sequence[Reduction], final: record.Recor
 def _describe(reduction: Reduction) -> list[str]:
     """The shrunk sequence, and how far it was shrunk."""
     summary = reduction.summary
+    if summary.note == record.TAKEN_AGAIN:
+        return [for_log(f"{summary.kind} {summary.fingerprint}: the sequence"), *_lines(reduction)]
     note = f"; {summary.note}" if summary.note else ""
     head = (
         f"{summary.kind} {summary.fingerprint}: {count_of(summary.operations_before, 'operation')} and "
         f"{count_of(summary.faults_before, 'fault')}, shrunk to {summary.operations} and {summary.faults} in "
         f"{count_of(summary.replays, 'replay')}{note}"
     )
-    return [*map(for_log, (head, f"  {summary.file}", *(f"    {line}" for line in reduction.sequence.lines())))]
+    return [for_log(head), for_log(f"  {summary.file}"), *_lines(reduction)]
+
+
+def _lines(reduction: Reduction) -> list[str]:
+    return [for_log(f"    {line}") for line in reduction.sequence.lines()]

@@ -12,13 +12,14 @@ from harness.cli.case_task import CaseTask, Setting
 from harness.cli.cases import Case
 from harness.cli.catalogue import Scenario, Variant
 from harness.cli.child import Child, Ending
-from harness.cli.classify import Judgement, judge
+from harness.cli.classify import Judgement, judge, tail_of
 from harness.cli.fuzz_sequence import parse_sequence
 from harness.cli.verdict import Verdict
 from reports.record import Finding
 
 NAME = "fuzz"
 SEQUENCE_SECONDS = 20.0  # the longest that one sequence may take
+_REFUSED = 2  # what the program ends with where it cannot read a sequence
 _SEQUENCE_FILE = "sequence.fuzz"
 _LIFE_BYTES = 1 << 14  # of the file, in which another sequence shows
 
@@ -71,6 +72,7 @@ class FuzzTask(CaseTask):
         self.sequence = sequence
         self.core_seconds = 0.0
         self.repeats: Repeats | None = None  # once somebody has counted
+        self.refusal = ""  # why the program did not take the sequence
         self._arguments = arguments
         self._commands = reproduction
         self._child: Child | None = None
@@ -115,6 +117,8 @@ class FuzzTask(CaseTask):
         return self._setting.reproducer.sequence_string(self.case.variant.name, sequence)
 
     def _judge(self, ending: Ending) -> Judgement:
+        if ending.code == _REFUSED and ending.stop is None:
+            self.refusal = " ".join(tail_of(ending.output, 1)).removeprefix(f"{self.case.program.name}: ")
         return judge(ending, self._setting.limits(self.case), self._plan, needs_oracle=False)
 
     def _read_sequence(self, most_bytes: int = -1) -> bytes:

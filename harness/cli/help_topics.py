@@ -69,7 +69,8 @@ _SEEDS = Topic(
         "holdfast replay takes a file as well, where - is the standard input:",
         ("report.json, report.jsonl", "its only case with a finding, or the one that --filter selects"),
         ("NAME.fuzz", "the sequence that holdfast fuzz left of a finding"),
-        ("a text", "that begins with a replay string"),
+        ("a log, or another text", "the replay string in it"),
+        ("a folder", "of --artifact-dir: its report.json, or the replay.txt of a case"),
         "For an order of threads, run --schedule=replay:STRING or explore --replay=SCHEDULE takes it again, too.",
     ),
 )

@@ -19,6 +19,9 @@ from harness.cli.table import Paint, columns
 from harness.cli.verdict import ExitCode
 from reports.counted import count_of
 
+# A line shows so many variants of a scenario.
+_MOST_VARIANTS = 8
+
 
 def run(invocation: Invocation, environment: Mapping[str, str], out: TextIO) -> ExitCode:
     """Lists all scenarios, or those that the command line names. Raises a Problem if none is left."""
@@ -95,12 +98,18 @@ def _entry(scenario: Scenario) -> dict[str, object]:
     }
 
 
+def _few(names: Sequence[str]) -> str:
+    """The names, or how they begin: a scenario in Python has some for each interpreter."""
+    shown = " ".join(names[:_MOST_VARIANTS])
+    return f"{shown} and {len(names) - _MOST_VARIANTS} more" if len(names) > _MOST_VARIANTS else shown
+
+
 def _table(scenarios: Sequence[Scenario], paint: Paint) -> list[str]:
     rows = [
         (
             scenario.name,
             " ".join(scenario.suites),
-            " ".join(variant.name for variant in scenario.variants),
+            _few([variant.name for variant in scenario.variants]),
             " ".join(scenario.covers) or "-",
             " ".join(scenario.catches) or "-",
         )

@@ -292,7 +292,8 @@ OPTIONS = (
         REPORTING,
         "DIR",
         values.parse_text,
-        "keep the report and the output of each case that did not pass here",
+        "keep the report here, and of each case that did not pass a folder: output.txt, events.jsonl, replay.txt for "
+        "holdfast replay, plan.json for --plan, and merged_plan.json, which has its scenario's own rules, too",
         variable="TEST_UNDECLARED_OUTPUTS_DIR",
     ),
     Option(

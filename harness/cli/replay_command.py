@@ -1,21 +1,23 @@
 """`holdfast replay`: finds out which case is to be taken again, and makes of it the command line that takes it.
 
-What it is told may be a replay string, or a file: a report, the sequence of a fuzzer, a text that begins with a replay
-string.
+What it is told may be a replay string, also in the middle of other words; a file: a report, the sequence of a fuzzer, a
+text with a replay string in it, such as a log; or a folder of artifacts.
 """
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TextIO
 
 from harness.cli import options
+from harness.cli.artifacts import REPLAY_FILE, REPORT_FILE
 from harness.cli.fuzz_sequence import FORMAT, parse_sequence
 from harness.cli.name_filter import parse_filter
 from harness.cli.options import Invocation
 from harness.cli.problems import NothingSelected, UsageError
-from harness.cli.replay_string import SOURCE, Replay, decode, looks_like_one
+from harness.cli.replay_string import SOURCE, Replay, decode, looks_like_one, mentions_one, strings_in
 from harness.cli.report_input import STANDARD_INPUT, read_file, record_in
 from harness.cli.seed import format_seed
 from reports.nearest import nearest
@@ -38,28 +40,75 @@ def resolve(invocation: Invocation, environment: Mapping[str, str], errors: Text
         given = f", and {len(invocation.positionals)} words are given" if invocation.positionals else ""
         raise UsageError(f"holdfast replay takes one replay string or one file{given}")
     (word,) = invocation.positionals
-    word = "".join(word.split()) if looks_like_one(word) else word  # a log may have broken the line
     kept = [text for text in invocation.words if text.partition("=")[0] not in _CHOOSING]
     environment = {name: value for name, value in environment.items() if name not in _SELECTING_VARIABLES}
     if looks_like_one(word):
-        return _again(decode(word), kept, environment)
-    data = read_file(word, "the file")
+        return _again(decode("".join(word.split())), kept, environment)  # a log may have broken the line
+    wanted = invocation["--filter"]
+    if mentions_one(word) and not Path(word).exists():
+        return _again(_only(strings_in(word), wanted, "what was given"), kept, environment)
+    path = _file_of(word)
+    data = read_file(path, "the file")
     first = _first_word(data)
-    if looks_like_one(first):
-        return _again(decode(first), kept, environment)
     if first == FORMAT:
-        return _sequence_again(word, data, kept, environment)
-    if not first.startswith("{"):
+        return _sequence_again(path, data, kept, environment)
+    if first.startswith("{"):
+        return _again(_of_case(_chosen(_cases(data, path), wanted, path, errors)), kept, environment)
+    return _again(_only(_strings_of(data, path), wanted, path), kept, environment)
+
+
+def _file_of(word: str) -> str:
+    """The file of a folder with artifacts that says what to take again; any other path as it is."""
+    folder = Path(word)
+    if not folder.is_dir():
+        return word
+    for name in (REPLAY_FILE, REPORT_FILE):
+        if (folder / name).is_file():
+            return str(folder / name)
+    raise UsageError(f"the folder {word} has neither {REPLAY_FILE}, as the artifacts of a case, nor {REPORT_FILE}")
+
+
+def _cases(data: bytes, path: str) -> Sequence[Case]:
+    """The cases of a report. Raises UsageError."""
+    try:
+        return record_in(data, path).cases
+    except UsageError as problem:
+        if b'"rules"' not in data[:_MOST_HEAD] or b'"schema"' in data[:_MOST_HEAD]:
+            raise
+        hint = f"it looks like a plan, which holdfast run --plan={path} --filter=SCENARIO/VARIANT takes"
+        raise UsageError(f"{problem}; {hint}") from None
+
+
+def _strings_of(data: bytes, path: str) -> list[Replay]:
+    """What the replay strings in a text say. Raises UsageError if there are none."""
+    text = data.decode(errors="replace")
+    if not mentions_one(text):
         raise UsageError(
-            f"{word} is nothing that can be taken again: it is no replay string, no report (.json or .jsonl), no "
-            "sequence of a fuzzer (.fuzz), and no text that begins with a replay string"
+            f"{path} is nothing that can be taken again: it is no report (.json or .jsonl), no sequence of a fuzzer "
+            "(.fuzz), and no text with a replay string in it"
         )
-    case = _chosen(record_in(data, word).cases, invocation["--filter"], word, errors)
-    return _again(_of_case(case), kept, environment)
+    return strings_in(text)
+
+
+def _only(found: Sequence[Replay], wanted: str | None, source: str) -> Replay:
+    """The one that is meant: the only one, or the one that `wanted` selects."""
+    if wanted:
+        selects = parse_filter(wanted, [(one.scenario, one.variant) for one in found])
+        found = [one for one in found if selects(one.scenario, one.variant)]
+    if not found:
+        raise NothingSelected(f"--filter={wanted} selects no replay string of {source}")
+    if len(found) > 1:
+        names = ", ".join(dict.fromkeys(f"{one.scenario}/{one.variant}" for one in found[:_MOST_NAMES]))
+        raise UsageError(
+            f"{source} has {len(found)} replay strings; choose one with --filter=SCENARIO/VARIANT, or give it alone: "
+            f"{names}"
+        )
+    return found[0]
 
 
 def _again(replay: Replay, kept: Sequence[str], environment: Mapping[str, str]) -> Invocation:
     """The command line of a replay string, with the options that stand beside it; these have the last word."""
+    _refuse_to_minimise(replay.command, kept)
     words = _words(replay)
     try:
         own = options.parse(replay.command, words, {})
@@ -72,6 +121,13 @@ def _again(replay: Replay, kept: Sequence[str], environment: Mapping[str, str]) 
         for name, source in both.sources.items()
     }
     return dataclasses.replace(both, sources=sources, replay=replay)
+
+
+def _refuse_to_minimise(command: str, kept: Sequence[str]) -> None:
+    """Raises UsageError for a case that --minimise is not for."""
+    if command != "run" and "--minimise" in kept:
+        own = "; it was made small when it was found" if command == "fuzz" else ""
+        raise UsageError(f"--minimise is for cases of holdfast run, and this is one of holdfast {command}{own}")
 
 
 def _words(replay: Replay) -> list[str]:
@@ -95,6 +151,7 @@ def _first_word(data: bytes) -> str:
 
 def _sequence_again(path: str, data: bytes, kept: Sequence[str], environment: Mapping[str, str]) -> Invocation:
     """The command line for the sequence of a fuzzer. What came through the standard input is in no file."""
+    _refuse_to_minimise("fuzz", kept)
     if path != STANDARD_INPUT:
         return options.parse("fuzz", [*kept, f"--replay={path}"], environment)
     try:

@@ -29,6 +29,9 @@ _MOST_BYTES = 1 << 20  # of what is packed: a few letters can hold a great deal 
 _MOST_RUN_DIGITS = 18
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
 
+_BEGINNING = re.compile(r"hf[0-9]+~")
+_STRING = re.compile(rf"{_FORMAT}~(?:[A-Za-z0-9._-]*~){{{_FIELDS - 2}}}[0-9a-f]{{8}}")
+
 # A longer one is nothing to paste, and reports cut off what is much longer.
 MOST_CHARACTERS = 16_000
 
@@ -70,6 +73,24 @@ class Replay:
 def looks_like_one(word: str) -> bool:
     """Whether somebody meant a replay string, of any format."""
     return re.match(r"hf[0-9]+~", word) is not None
+
+
+def mentions_one(text: str) -> bool:
+    """Whether a string, of any format, stands somewhere in a text."""
+    return _BEGINNING.search(text) is not None
+
+
+def strings_in(text: str) -> list[Replay]:
+    """What the strings in a text say, each once. Raises UsageError, as decode does, if none of them is whole.
+
+    REQUIRES: mentions_one(text).
+    """
+    found = dict.fromkeys(_STRING.findall(text))
+    if not found:  # a log may have broken the lines
+        found = dict.fromkeys(_STRING.findall("".join(text.split())))
+    begun = _BEGINNING.search(text)
+    assert begun
+    return [decode(string) for string in found] or [decode(text[begun.start() :].split(maxsplit=1)[0])]
 
 
 def encode(replay: Replay) -> str:

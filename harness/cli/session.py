@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TextIO
 
 from harness.cli import layout
+from harness.cli.artifacts import REPORT_FILE
 from harness.cli.bazel_environment import BazelEnvironment
 from harness.cli.catalogue import Scenario, list_all_scenarios
 from harness.cli.child_environment import loader_environment
@@ -178,7 +179,7 @@ def _report_targets(session: Session) -> list[ReportTarget]:
     if session.bazel.xml_output_file:
         expected.append(ReportTarget("junit", str(session.bazel.xml_output_file)))
     if session.artifacts:
-        expected.append(ReportTarget("json", str(session.artifacts / "report.json")))
+        expected.append(ReportTarget("json", str(session.artifacts / REPORT_FILE)))
     asked = {target.place: target for target in targets}
     for target in expected:
         there = asked.get(target.place)

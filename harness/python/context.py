@@ -153,12 +153,12 @@ class Context:
             ended = run_process(command, seconds)
         except RanTooLong as problem:
             if problem.raised and self.is_disturbed():
-                self._end_by_fault(f"{what} did not end after an exception", str(problem))
+                self._end_by_fault(f"{what} did not end after {problem.raised}", str(problem))
             self.find("hang", f"{what}: did not end within {seconds:g} s\n{problem}")
         if ended.status < 0:
             self.find("crash", f"{what}: was ended by signal {-ended.status}\n{ended.errors}")
         if ended.raised and self.is_disturbed():
-            self._end_by_fault(f"{what} ended with {ended.status} after an exception", ended.errors)
+            self._end_by_fault(f"{what} ended with {ended.status} after {ended.raised}", ended.errors)
         self.check(ended.status == 0 and not ended.errors, f"{what}: ended with {ended.status}\n{ended.errors}")
         return ended
 

@@ -301,7 +301,12 @@ class FuzzTest(unittest.TestCase):
         self.assertTrue(ours.startswith(f"holdfast replay 'hf2~fuzz~fuzz~{shrunk['fingerprint']}~model~"), ours)
         self.assertEqual("bazel run //harness:holdfast -- " + ours.removeprefix("holdfast "), bazel)
         again, replayed = self.holdfast("contract", *shlex.split(ours)[1:])
-        self.assertEqual((1, None), (again.code, replayed["fuzz"]))
+        self.assertEqual((1, left.lines()), (again.code, self.shrunk(replayed)["sequence"]))
+        for line in left.lines():
+            self.assertIn(f"    {line}\n", again.out)
+        refused = self.tree.holdfast(*shlex.split(ours)[1:], "--minimise")
+        self.assertEqual(2, refused.code)
+        self.assertIn("this is one of holdfast fuzz; it was made small when it was found", refused.err)
         self.assertEqual([ours, bazel], replayed["cases"][0]["findings"][0]["reproduce"])
         self.assertEqual(0, self.holdfast("none", *shlex.split(ours)[1:])[0].code)
         path.rename(self.root / "elsewhere.fuzz")
@@ -375,6 +380,15 @@ class FuzzTest(unittest.TestCase):
         self.assertEqual((1, "1 passed, 1 failed, 0 skipped"), (answer.code, answer.closing_line))
         verdicts = {case["variant"]: case["verdict"] for case in report["cases"]}
         self.assertEqual({"first": "failed", "second": "passed"}, verdicts)
+
+    def test_an_operation_that_the_program_does_not_know_is_no_finding(self) -> None:
+        self.tree.file("bug", b"none")
+        file = self.tree.file("misspelled.fuzz", b"holdfast-fuzz 1 seed=0x1\n0 unknown 1\n")
+        answer = self.tree.holdfast(
+            "replay", str(file), SCRIPTED_FUZZER=str(self.root), BUILD_WORKING_DIRECTORY=str(self.root)
+        )
+        self.assertEqual(2, answer.code, answer)
+        self.assertIn('misspelled.fuzz: line 2: there is no operation "unknown"', answer.err)
 
     def test_what_cannot_be_taken_again_is_refused(self) -> None:
         bad = self.tree.file("bad.fuzz", b"nothing\n")

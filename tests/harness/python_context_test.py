@@ -14,6 +14,9 @@ import unittest
 from pathlib import Path
 
 TREE = Path(__file__).absolute().parents[2]
+sys.path.insert(0, str(TREE))
+
+from harness.python.processes import raised_in
 
 _RAISES = "raise ValueError('no graph')"
 _CASE = """
@@ -61,6 +64,18 @@ class ContextTest(unittest.TestCase):
     def test_an_exception_proves_nothing_once_a_fault_of_the_user_has_fired(self) -> None:
         for how in ("start", "itself"):
             self.assertEqual((0, ["inconclusive", "finish"]), self.judged(_RAISES, fired=0, how=how))
+
+    def test_the_exception_is_told_in_its_own_words(self) -> None:
+        told = """Exception in thread job:
+Traceback (most recent call last):
+  File "a.py", line 1, in <module>
+    raise KeyError(1)
+ValueError: one line
+and another
+"""
+        self.assertEqual("ValueError: one line", raised_in(told))
+        self.assertEqual("an exception", raised_in("Traceback (most recent call last):\n  File"))
+        self.assertEqual("", raised_in("nothing"))
 
     def test_it_is_a_finding_if_none_or_only_a_rule_of_the_scenario_has_fired(self) -> None:
         for how in ("start", "itself"):

@@ -269,13 +269,34 @@ class ReplayTest(unittest.TestCase):
         )
         self.assertEqual(1, done.returncode, done.stderr)
 
+    def test_a_log_is_taken_again_by_the_string_in_it(self) -> None:
+        tree = self.tree(scenario("A1.bad", "finds", sites=["event"]), scenario("A2.bad", "finds", sites=["event"]))
+        plan = tree.file("plan.json", b'{"version": 1, "rules": [{"site": "event", "do": {"drop": true}}]}')
+        log = tree.file("log.txt", tree.holdfast("run", "--driver=model", f"--plan={plan}").out.encode())
+        self.assert_ended(tree.holdfast("replay", str(log)), 2, "has 2 replay strings", "A1.bad/only, A2.bad/only")
+        again = tree.holdfast("replay", str(log), "--filter=A2*")
+        self.assert_ended(again, 1, "contract in A2.bad/only")
+        (line,) = [line for line in again.out.splitlines() if line.startswith("  holdfast replay ")]
+        self.assert_ended(tree.holdfast("replay", line.strip()), 1, "contract in A2.bad/only")
+        wrapped = tree.file("wrapped.txt", f"{line[:60]}\n  {line[60:90]}\n{line[90:]}\n".encode())
+        self.assert_ended(tree.holdfast("replay", str(wrapped)), 1, "contract in A2.bad/only")
+        cut = tree.file("cut.txt", f"{line[:60]}\n".encode())
+        self.assert_ended(tree.holdfast("replay", str(cut)), 2, "is not whole")
+
+    def test_a_folder_of_artifacts_is_taken_again(self) -> None:
+        tree = self.tree(scenario("A1.bad", "finds"))
+        tree.holdfast("run", "--driver=model", f"--artifact-dir={self.root}/kept")
+        for folder in ("kept", "kept/A1.bad_only_0"):
+            self.assert_ended(tree.holdfast("replay", f"{self.root}/{folder}"), 1, "contract in A1.bad/only")
+
     def test_what_cannot_be_taken_again_is_refused(self) -> None:
         tree = self.tree(scenario("A1.a-b"))
         for content in (b"", b"nothing of ours\n", b"\xff\xfe\0", b"# a comment\n"):
             file = tree.file("what", content)
-            self.assert_ended(
-                tree.holdfast("replay", str(file)), 2, "no replay string, no report (.json or .jsonl), no"
-            )
+            self.assert_ended(tree.holdfast("replay", str(file)), 2, "no text with a replay string in it")
+        plan = tree.file("what", b'{"version": 1, "rules": []}')
+        self.assert_ended(tree.holdfast("replay", str(plan)), 2, f"holdfast run --plan={plan}")
+        self.assert_ended(tree.holdfast("replay", str(self.root)), 2, "neither replay.txt")
         self.assert_ended(tree.holdfast("replay", str(tree.file("what", b"{}"))), 2, "what cannot be used")
         self.assert_ended(tree.holdfast("replay", "/no/such/file"), 2, "No such file")
         self.assert_ended(tree.holdfast("replay"), 2, "takes one replay string or one file")

@@ -98,6 +98,9 @@ def main() -> int:
     options = dict(argument.removeprefix("--").split("=", 1) for argument in sys.argv[1:])
     bug = (Path(os.environ["SCRIPTED_FUZZER"]) / "bug").read_text().strip()
     _emit("start", scenario="fuzz", variant="only")
+    if "replay" in options and "unknown" in Path(options["replay"]).read_text():
+        print(f'scripted_fuzzer: {options["replay"]}: line 2: there is no operation "unknown"', file=sys.stderr)
+        return 2
     if "replay" in options:
         code = 1 if _check(bug, Path(options["replay"]).read_text()) else 0
     else:
