@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from reports.plain_text import plain
-from reports.visible import by_reference, inert
+from reports.visible import by_reference, inert, inert_json
 
 _MARKUP = "<>&"
 
@@ -33,7 +33,7 @@ def json_block(document: Any) -> str:
     text = json.dumps(document, separators=(",", ":"), allow_nan=False)
     for letter in _MARKUP:
         text = text.replace(letter, f"\\u{ord(letter):04x}")
-    return text
+    return inert_json(text)
 
 
 def anchor_of(fingerprint: str) -> str:
@@ -93,10 +93,11 @@ def table(caption: str, headings: Sequence[str], rows: Iterable[Sequence[str]], 
     def line(tag: str, cells: Sequence[str]) -> str:
         scope = ' scope="col"' if tag == "th" else ""
         marks = ((' class="number"' if index in flush else "") for index in range(len(cells)))
-        return "<tr>" + "".join(f"<{tag}{scope}{mark}>{cell}</{tag}>" for mark, cell in zip(marks, cells, strict=True))
+        markup = (f"<{tag}{scope}{mark}>{cell}</{tag}>" for mark, cell in zip(marks, cells, strict=True))
+        return f"<tr>{''.join(markup)}</tr>"
 
-    body = "</tr>\n".join(line("td", row) for row in rows)
+    body = "\n".join(line("td", row) for row in rows)
     return (
         f'<div class="box" tabindex="0" role="region" aria-label="{caption}"><table><caption class="unseen">{caption}'
-        f"</caption><thead>{line('th', headings)}</tr></thead>\n<tbody>{body}</tr></tbody></table></div>"
+        f"</caption><thead>{line('th', headings)}</thead>\n<tbody>{body}</tbody></table></div>"
     )

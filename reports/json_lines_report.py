@@ -15,6 +15,7 @@ from typing import Any
 
 from reports.fingerprint import fingerprint
 from reports.record import Case, Record, summarize
+from reports.visible import inert_json
 
 LINES_SCHEMA = "holdfast-report-lines/1"
 
@@ -51,7 +52,8 @@ def end_line(record: Record, order: Sequence[int]) -> bytes:
 
 def _line(fields: dict[str, Any]) -> bytes:
     """Pure ASCII, without a line end inside."""
-    return (json.dumps(fields, default=_members, allow_nan=False, separators=(",", ":")) + "\n").encode("ascii")
+    text = json.dumps(fields, default=_members, allow_nan=False, separators=(",", ":"))
+    return f"{inert_json(text)}\n".encode("ascii")
 
 
 def _members(value: Any) -> dict[str, Any]:

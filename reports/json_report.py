@@ -15,12 +15,13 @@ from typing import Any
 
 from reports.fingerprint import fingerprint
 from reports.record import SCHEMA, Case, Record, summarize
+from reports.visible import inert_json
 
 
 def render(record: Record) -> bytes:
     """The record as JSON, pure ASCII, with a summary of its cases."""
     content = io.BytesIO()
-    content.writelines(piece.encode("ascii") for piece in _pieces(record))
+    content.writelines(inert_json(piece).encode("ascii") for piece in _pieces(record))
     return content.getvalue()
 
 

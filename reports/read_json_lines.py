@@ -95,8 +95,11 @@ def _content(number: int, entry: dict[str, Any], kind: str) -> dict[str, Any]:
 
 def _last_of_each(cases: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The cases without the lines that a later one replaces. Without an end, no order says which these are."""
-    last = {json.dumps([case.get(name) for name in _CASE_KEY]): case for case in cases}
-    return list(last.values())
+    return list({_key_of(case): case for case in cases}.values())
+
+
+def _key_of(case: dict[str, Any]) -> str:
+    return json.dumps([case.get(name) for name in _CASE_KEY])
 
 
 def _end_of_what_there_is(cases: list[dict[str, Any]]) -> dict[str, Any]:
@@ -122,4 +125,9 @@ def _in_order(cases: list[dict[str, Any]], order: Any, number: int) -> list[dict
     fits = isinstance(order, list) and all(type(index) is int and 0 <= index < len(cases) for index in order)
     if not fits or len(set(order)) != len(order):
         raise ReportError(f"line {number}: its order does not name cases of this file, each once")
+    chosen = set(order)
+    last = {_key_of(case): index for index, case in enumerate(cases)}
+    lost = [index for index in last.values() if index not in chosen]
+    if lost:
+        raise ReportError(f"line {number}: its order leaves out line {lost[0] + 2}, which no later one replaces")
     return [cases[index] for index in order]

@@ -6,6 +6,7 @@ one sentence that says what is wrong and where.
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import dataclasses
 import datetime
@@ -16,6 +17,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from reports.commented_json import load_without_comments
+from reports.merge import case_key
 from reports.record import NO_PLAN, SCHEMA, Case, Record, summarize
 from reports.structure import StructureError, Structures
 
@@ -69,12 +71,18 @@ def record_of(document: Any) -> Record:
     summary = document.pop("summary", None)
     if not isinstance(summary, dict) or not all(type(count) is int for count in summary.values()):
         raise ReportError("/summary: it is missing or no object of counts")
+    for name in ("not_run", "passed_points"):
+        if name in document:
+            raise ReportError(f"/{name}: it stands in the summary, if anywhere")
     document["not_run"] = summary.get("not_run", 0)
     document["passed_points"] = 0
     try:
         record: Record = _READ_RECORD(document)
     except StructureError as problem:
         raise ReportError(str(problem)) from None
+    for name, option in record.options.items():
+        if not _is_option(option.value):
+            raise ReportError(f"/options/{name}/value: it is no value that an option can have")
     if not _is_time(record.started):
         raise ReportError("/started: it is no time in UTC, such as 2025-01-02T03:04:05Z")
     counted = summarize(record)
@@ -86,6 +94,13 @@ def record_of(document: Any) -> Record:
         raise ReportError(f"/summary: it says {summary}, and the cases say {counted}")
     _refuse_contradictions(record)
     return record
+
+
+def _is_option(value: Any, depth: int = 2) -> bool:
+    """A text, number or nothing, several of these, or, of merged shards, several of such values."""
+    if isinstance(value, list | tuple):
+        return depth > 0 and all(_is_option(entry, depth - 1) for entry in value)
+    return value is None or isinstance(value, str | int)
 
 
 def _is_time(text: str) -> bool:
@@ -103,7 +118,15 @@ def _refuse_contradictions(record: Record) -> None:
     bad = [case.verdict for case in record.cases if case.verdict not in ("passed", "skipped")]
     if record.exit_code == 0 and bad:
         raise ReportError(f"/exit_code: it is 0, and a case is {bad[0]}")
-    if record.command != "run" or "plan" not in record.options or "fault" not in record.options:
+    if record.exit_code == 1 and record.command in ("run", "sweep", "fuzz") and "failed" not in bad:
+        raise ReportError("/exit_code: it is 1, and no case is failed")
+    if record.command != "run":
+        return
+    keys = collections.Counter(case_key(case) for case in record.cases)
+    twice = next((index for index, case in enumerate(record.cases) if keys[case_key(case)] > 1), None)
+    if twice is not None:
+        raise ReportError(f"/cases/{twice}: it is there twice")
+    if "plan" not in record.options or "fault" not in record.options:
         return
     plan, faults = record.options["plan"].value, record.options["fault"].value
     if faults and record.plan_digest == NO_PLAN:

@@ -23,6 +23,7 @@ from reports.finding_text import MOST_MESSAGE, stack_lines
 from reports.plain_text import one_line, plain, shortened
 from reports.record import Case, Moment, Record
 from reports.source_place import Place, place_of
+from reports.visible import inert_json
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _ROOT = "%SRCROOT%"
@@ -53,7 +54,7 @@ def render(record: Record) -> bytes:
     if len(placed) > len(results):
         notes.append(f"{count_of(len(placed) - len(results), 'more finding')}, in the full report only")
     document = _document(record, notes, rules)
-    head, empty, end = json.dumps(document, indent=2, allow_nan=False).rpartition('"results": []')
+    head, empty, end = inert_json(json.dumps(document, indent=2, allow_nan=False)).rpartition('"results": []')
     assert empty  # it stands last, so no text of the record can be taken for it
     if results:
         empty = "\n".join(['"results": [', ",\n".join(results), "      ]"])
@@ -69,7 +70,7 @@ def _results(placed: Sequence[tuple[DistinctFinding, Place]], rules: dict[str, i
         result = _result(one, place, rules)
         if size < _MOST_BYTES_IN_FULL:
             result.update(_stack(one), **_flow(one.case, place))
-        line = json.dumps(result, allow_nan=False)
+        line = inert_json(json.dumps(result, allow_nan=False))
         size += len(line)
         zipped += len(zipper.compress(line.encode("ascii")))
         if size > _MOST_BYTES or zipped > MOST_ZIPPED_BYTES:

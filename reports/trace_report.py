@@ -22,6 +22,7 @@ from typing import Any
 
 from reports.case_name import case_name
 from reports.record import NOT_OVER, Case, Moment, Record
+from reports.visible import inert_json
 
 MOST_EVENTS = 500_000
 MOST_TEXT = 512  # letters of a name
@@ -68,7 +69,7 @@ _ENCODER = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
 
 
 def _line(value: Event) -> bytes:
-    return _ENCODER.encode(value).encode("ascii")
+    return inert_json(_ENCODER.encode(value)).encode("ascii")
 
 
 def _text(text: str) -> str:

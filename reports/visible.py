@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+_ANYWHERE = re.compile(r"#(?=#[A-Za-z]*\[)")
 _COMMAND = re.compile(r"(^[^\S\n]*)(:(?=:)|s(?=ection_(?:start|end):))|#(?=#[A-Za-z]*\[)", re.MULTILINE)
 
 
@@ -34,6 +35,11 @@ def inert(text: str, written: Callable[[str], str] = _in_digits) -> str:
     For a format in which a letter can be written in another way and is read as itself, `written` knows that way.
     """
     return _COMMAND.sub(lambda match: (match[1] or "") + written(match[2] or match[0]), text)
+
+
+def inert_json(text: str) -> str:
+    """JSON with the same value, in which nothing is a command wherever it stands; no line of JSON begins as one."""
+    return _ANYWHERE.sub(r"\\u0023", text) if "##" in text else text
 
 
 def by_reference(letter: str) -> str:

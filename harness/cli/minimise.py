@@ -12,6 +12,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
+import shutil
 import time
 from collections.abc import Callable, Iterable, Sequence
 
@@ -20,7 +21,7 @@ from harness.cli.cases import Case
 from harness.cli.delta_debugging import TimeIsUp, reduce_items
 from harness.cli.engine import Engine, Searching
 from harness.cli.interrupt import Interrupt
-from harness.cli.problems import UsageError
+from harness.cli.problems import HarnessError, UsageError
 from harness.cli.progress import Progress
 from harness.cli.schedule import following, replaying, runs_of, switches_of, with_runs
 from harness.cli.smaller_rules import Rule, one_line, select, simpler
@@ -30,11 +31,14 @@ from reports import record
 from reports.fingerprint import fingerprint
 
 MINIMISE_SECONDS = 60.0  # for all cases, unless the command line says how long everything may take
+LAST_RUN_SECONDS = 10.0  # behind that, to run the smallest as its command says
 MOST_CASES = 10
 _FIRST_RUNS = 3  # of the case as it was, to see how often its findings show again
 _MOST_ATTEMPTS = 8  # at one variation, if they do not always
 _MOST_AT_ONCE = 64
-_PART_OF_THE_LIMIT = 4  # of a case's time that a variation gets
+# What a variation gets of a case's time, unless so many times what the case took is more.
+_PART_OF_THE_LIMIT = 4
+_TIMES_AS_LONG = 3
 
 
 def may_get_smaller(case: record.Case) -> bool:
@@ -141,7 +145,7 @@ class _Reduction:
             if not self._shows_again():
                 return self._as_it_was(f"it did not show again in {_FIRST_RUNS} runs as it was")
             self._reduce()
-        except TimeIsUp as problem:
+        except (TimeIsUp, HarnessError) as problem:  # whatever came in the way, what was found stays
             self._notes.append(str(problem))
         return self._conclude()
 
@@ -244,14 +248,16 @@ class _Reduction:
         shows sooner than the case's own limit says.
         """
         usual = self._minimiser.setting.limits(self._case).seconds
-        limit = min(usual, math.ceil(usual / _PART_OF_THE_LIMIT))
+        took = math.ceil(_TIMES_AS_LONG * self._before.duration_ms / 1000)
+        limit = min(usual, max(math.ceil(usual / _PART_OF_THE_LIMIT), took))
         setting = dataclasses.replace(self._minimiser.setting, artifacts=None, timelines=None, timeout_seconds=limit)
         tasks = []
-        for variation in variations:
+        for variation, alike in itertools.groupby(variations):
             try:
-                tasks.append(self._minimiser.task(self._case, self._with(variation, setting)))
+                own = self._with(variation, setting)
             except UsageError:
                 continue
+            tasks += [self._minimiser.task(self._case, own) for _ in alike]
         return tasks
 
     def _with(self, variation: _Variation, setting: Setting) -> Setting:
@@ -311,12 +317,21 @@ class _Reduction:
             self._minimiser.setting, timelines=TimelineShare() if self._before.timeline else None
         )
         last = self._with(dataclasses.replace(self._best, order=order), setting)
-        tasks = [self._minimiser.task(self._case, last) for _ in range(self._attempts)]
+        # Only what is kept in the end may stand among the artifacts.
+        folders = [setting.scratch / f"kept{number}" for number in range(self._attempts)]
+        tasks = [
+            self._minimiser.task(self._case, dataclasses.replace(last, artifacts=folder if setting.artifacts else None))
+            for folder in folders
+        ]
         try:
             found = self._first_with(tasks, self._is_good, at_the_end=True)
-        except TimeIsUp:
+        except TimeIsUp as problem:
+            self._notes.append(f"{problem} before the smallest was run once more")
             return self._result
-        return None if found is None else tasks[found].result
+        shown = None if found is None else tasks[found].result
+        if found is not None and shown and setting.artifacts and shown.artifacts:
+            shutil.copytree(folders[found] / shown.artifacts, setting.artifacts / shown.artifacts, dirs_exist_ok=True)
+        return shown
 
     def _as_it_was(self, note: str) -> record.Case:
         self._best, self._result = _Variation(self._rules, self._best.order), self._before

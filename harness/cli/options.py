@@ -166,7 +166,7 @@ OPTIONS = (
         "--minimise",
         ("run", "replay"),
         "make findings smaller: fewer and simpler rules of --fault and --plan, a schedule with fewer switches of "
-        "threads; takes at most 60s, or what --max-total-time leaves",
+        "threads; takes a minute, or what --max-total-time of a run leaves",
     ),
     Option(
         "--replay",

@@ -157,6 +157,7 @@ class PlanBuilder:
                 input=plan.document.encode() if plan else b"",
                 capture_output=True,
                 timeout=_TOOL_SECONDS,
+                start_new_session=True,  # an interruption from the terminal is for the command alone
                 check=False,
             )
         except (OSError, subprocess.TimeoutExpired) as problem:

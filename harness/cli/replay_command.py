@@ -21,7 +21,7 @@ from harness.cli.replay_string import SOURCE, Replay, decode, looks_like_one, me
 from harness.cli.report_input import STANDARD_INPUT, read_file, record_in
 from harness.cli.seed import format_seed
 from reports.nearest import nearest
-from reports.record import Case
+from reports.record import Case, Record
 from reports.visible import for_log
 
 _MOST_NAMES = 40  # of cases to choose from
@@ -42,9 +42,10 @@ def resolve(invocation: Invocation, environment: Mapping[str, str], errors: Text
     (word,) = invocation.positionals
     kept = [text for text in invocation.words if text.partition("=")[0] not in _CHOOSING]
     environment = {name: value for name, value in environment.items() if name not in _SELECTING_VARIABLES}
-    if looks_like_one(word):
-        return _again(decode("".join(word.split())), kept, environment)  # a log may have broken the line
     wanted = invocation["--filter"]
+    if looks_like_one(word):
+        replay = decode("".join(word.split()))  # a log may have broken the line
+        return _again(_only([replay], wanted, "what was given"), kept, environment)
     if mentions_one(word) and not Path(word).exists():
         return _again(_only(strings_in(word), wanted, "what was given"), kept, environment)
     path = _file_of(word)
@@ -53,7 +54,8 @@ def resolve(invocation: Invocation, environment: Mapping[str, str], errors: Text
     if first == FORMAT:
         return _sequence_again(path, data, kept, environment)
     if first.startswith("{"):
-        return _again(_of_case(_chosen(_cases(data, path), wanted, path, errors)), kept, environment)
+        report = _report(data, path)
+        return _again(_of_case(_chosen(report.cases, wanted, path, errors), report), kept, environment)
     return _again(_only(_strings_of(data, path), wanted, path), kept, environment)
 
 
@@ -68,10 +70,10 @@ def _file_of(word: str) -> str:
     raise UsageError(f"the folder {word} has neither {REPLAY_FILE}, as the artifacts of a case, nor {REPORT_FILE}")
 
 
-def _cases(data: bytes, path: str) -> Sequence[Case]:
-    """The cases of a report. Raises UsageError."""
+def _report(data: bytes, path: str) -> Record:
+    """Raises UsageError."""
     try:
-        return record_in(data, path).cases
+        return record_in(data, path)
     except UsageError as problem:
         if b'"rules"' not in data[:_MOST_HEAD] or b'"schema"' in data[:_MOST_HEAD]:
             raise
@@ -189,10 +191,24 @@ def _name(case: Case) -> str:
     return f"{case.scenario}/{case.variant}"
 
 
-def _of_case(case: Case) -> Replay:
-    """What the report says of a case. Raises UsageError if that is not all that shapes it."""
+def _of_case(case: Case, report: Record) -> Replay:
+    """What the report says of a case. Raises UsageError if that is not all that shapes it, or is another case."""
     if looks_like_one(case.replay) and not case.replay.startswith("hf1~"):
-        return decode(case.replay)
+        replay = decode(case.replay)
+        if not _is_of(replay, case, report):
+            raise UsageError(f"the report contradicts itself: the replay string of {_name(case)} is of another case")
+        return replay
     commands = [command for finding in case.findings[:1] for command in finding.reproduce[:1]]
     hint = f"; its own command is: {commands[0]}" if commands else ""
     raise UsageError(f"the report has no replay string of {_name(case)} that says all that shapes it{hint}")
+
+
+def _is_of(replay: Replay, case: Case, report: Record) -> bool:
+    """Whether a string can be that of a case. A sequence of a fuzzer may be a shorter one, with a name of its own."""
+    command = "run" if report.command == "selftest" else report.command
+    if replay.command != command or replay.scenario != case.scenario:
+        return False
+    if command in ("fuzz", "explore"):
+        return True
+    run = replay.run if command == "run" else case.run
+    return (replay.variant, run, format_seed(replay.seed)) == (case.variant, case.run, report.seed)

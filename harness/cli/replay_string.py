@@ -19,6 +19,7 @@ from typing import Any
 
 from harness.cli.fuzz_sequence import parse_sequence
 from harness.cli.problems import UsageError
+from reports.commented_json import load_without_comments
 
 SOURCE = "replay string"  # of an option, beside command line and default
 
@@ -27,6 +28,7 @@ _SEPARATOR = "~"
 _FIELDS = 9
 _MOST_BYTES = 1 << 20  # of what is packed: a few letters can hold a great deal of the same
 _MOST_RUN_DIGITS = 18
+_MOST_DEPTH = 50  # of JSON; a rule of a plan has four levels
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
 
 _BEGINNING = re.compile(r"hf[0-9]+~")
@@ -181,9 +183,11 @@ def _unpacked(packed: str) -> dict[str, Any]:
     if not unpacker.eof or unpacker.unused_data:
         raise ValueError("what is packed in it is not whole, or more than that")
     try:
-        more = json.loads(text, object_pairs_hook=_without_doubles)
-    except RecursionError:
-        raise ValueError("what is packed in it is nested too deeply") from None
+        more = load_without_comments(text)
+    except ValueError as problem:
+        raise ValueError(f"what is packed in it cannot be read: {problem}") from None
+    if not _is_flat(more, _MOST_DEPTH):  # whoever writes it down again must not fail at it
+        raise ValueError("what is packed in it is nested too deeply")
     if not isinstance(more, dict):
         raise ValueError("what is packed in it is no object of JSON")
     for key, value in more.items():
@@ -193,11 +197,9 @@ def _unpacked(packed: str) -> dict[str, Any]:
     return more
 
 
-def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    fields = dict(pairs)
-    if len(fields) != len(pairs):
-        raise ValueError("a key stands twice in what is packed in it")
-    return fields
+def _is_flat(value: Any, depth: int) -> bool:
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return depth > 0 and all(_is_flat(one, depth - 1) for one in inner if isinstance(one, dict | list))
 
 
 def _read_options(value: Any) -> tuple[str, ...]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import math
 import tempfile
 import time
 from collections.abc import Sequence
@@ -18,7 +17,7 @@ from harness.cli.cases import Case
 from harness.cli.conclusion import conclude
 from harness.cli.engine import Engine, default_width
 from harness.cli.interrupt import Interrupt
-from harness.cli.minimise import MINIMISE_SECONDS, Minimiser, is_worth_minimising
+from harness.cli.minimise import LAST_RUN_SECONDS, MINIMISE_SECONDS, Minimiser, is_worth_minimising
 from harness.cli.options import Invocation
 from harness.cli.progress import Progress
 from harness.cli.report_files import ReportFiles
@@ -142,8 +141,11 @@ def _minimise(session: Session, setting: Setting, tasks: Sequence[CaseTask], int
     """Makes what was found smaller, for as long as there is time."""
     asked: float | None = session.invocation["--max-total-time"]
     budget = session.bazel.budget_seconds
-    most = math.inf if budget is None else budget - session.elapsed()
-    seconds = min(MINIMISE_SECONDS if asked is None else asked - session.elapsed(), most)
+    seconds = MINIMISE_SECONDS if asked is None else asked - session.elapsed()
+    most = seconds + LAST_RUN_SECONDS
+    if budget is not None:
+        most = min(most, budget - session.elapsed())
+        seconds = min(seconds, most)
     progress = Progress(session.console.err, 0, progress_level(session.invocation))
     Minimiser(setting, width_of(session), interrupt, progress, seconds, most).minimise(tasks)
     progress.close()

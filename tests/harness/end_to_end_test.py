@@ -294,7 +294,7 @@ class ReplayTest(EndToEndTest):
         command = next(line for line in out.splitlines() if line.startswith("  holdfast explore specimen.lost-wakeup "))
         self.assertIn(case["schedule"], command)
         self.assertIn(command, again)
-        self.assertIn("1 executions, a sample", again)
+        self.assertIn("1 execution, a sample", again)
 
 
 class SweepTest(EndToEndTest):

@@ -81,6 +81,10 @@ class StringTest(unittest.TestCase):
         self.assertIn("more than 1 MiB", self.refused(bomb))
         nested = forged("run", "A1.a", "inline", "model", "0" * 16, "0", packed=b"[" * 200_000)
         self.assertIn("cannot be used", self.refused(nested))
+        deep = forged(
+            "run", "A1.a", "inline", "model", "0" * 16, "0", packed=b'{"rules":' + b"[" * 60 + b"]" * 60 + b"}"
+        )
+        self.assertIn("is nested too deeply", self.refused(deep))
 
     def test_each_field_is_checked_although_the_checksum_is_right(self) -> None:
         good = ("run", "A1.a", "inline", "model", "0" * 16, "0")
@@ -112,7 +116,7 @@ class StringTest(unittest.TestCase):
             (run, {"options": ["A2*"]}, "is no option"),
             (run, {"rules": [1]}, "its rules are no list of rules"),
             (run, {"sequence": SEQUENCE}, "belongs to the command fuzz"),
-            (run, b'{"rules":[],"rules":[]}', "a key stands twice"),
+            (run, b'{"rules":[],"rules":[]}', "a name stands twice"),
             (run, b"{", "cannot be used"),
             (fuzz, {"options": []}, "belongs to the command fuzz"),
             (fuzz, {"sequence": SEQUENCE, "rules": [{}]}, "takes no plan"),
@@ -282,6 +286,17 @@ class ReplayTest(unittest.TestCase):
         self.assert_ended(tree.holdfast("replay", str(wrapped)), 1, "contract in A2.bad/only")
         cut = tree.file("cut.txt", f"{line[:60]}\n".encode())
         self.assert_ended(tree.holdfast("replay", str(cut)), 2, "is not whole")
+
+    def test_a_report_whose_string_is_of_another_case_is_refused(self) -> None:
+        tree = self.tree(scenario("A1.bad", "finds"), scenario("A2.good"))
+        report = self.report(tree, "run", "--driver=model", "--seed=7")[1]
+        bad, good = report["cases"]
+        others = (good["replay"], encode(Replay("run", "A1.bad", "only", "model", 8)))
+        for other in (*others, encode(Replay("fuzz", "fuzz", "a", "model", 7, sequence=SEQUENCE))):
+            forged_one = {**report, "cases": [{**bad, "replay": other}, good]}
+            file = tree.file("forged.json", json.dumps(forged_one).encode())
+            self.assert_ended(tree.holdfast("replay", str(file)), 2, "the replay string of A1.bad/only is of another")
+        self.assert_ended(tree.holdfast("replay", bad["replay"], "--filter=A2*"), 4, "selects no replay string")
 
     def test_a_folder_of_artifacts_is_taken_again(self) -> None:
         tree = self.tree(scenario("A1.bad", "finds"))

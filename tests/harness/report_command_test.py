@@ -10,6 +10,7 @@ import sys
 import tempfile
 import unittest
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 TESTS = Path(__file__).absolute().parent
@@ -181,11 +182,18 @@ class ConvertTest(ReportTest):
         self.assert_refused(said, "the report /dev/full was not written: No space left on device", code=3)
 
 
+# Of the sample: the cases, and the exit code that comes of them.
+HALVES: tuple[dict[str, Any], ...] = (
+    {"cases": SAMPLE.cases[::2], "exit_code": 5},
+    {"cases": SAMPLE.cases[1::2], "exit_code": 1},
+)
+
+
 class MergeTest(ReportTest):
     def test_shards_become_one_report(self) -> None:
         halves = [
-            self.report_file(f"{index}.json", dataclasses.replace(SAMPLE, cases=SAMPLE.cases[index::2], detection=()))
-            for index in range(2)
+            self.report_file(f"{index}.json", dataclasses.replace(SAMPLE, **half, detection=()))
+            for index, half in enumerate(HALVES)
         ]
         path = self.root / "merged.json"
         self.assertEqual(0, self.report("merge", *halves, f"--report=json:{path}").code)
@@ -194,7 +202,7 @@ class MergeTest(ReportTest):
     def test_a_merged_report_meets_the_schema(self) -> None:
         jobs = dataclasses.replace(SAMPLE, options={"jobs": Option(2, "default"), "fault": Option(("a",), "default")})
         shards = [
-            self.report_file(f"{index}.json", dataclasses.replace(one, cases=SAMPLE.cases[index::2], detection=()))
+            self.report_file(f"{index}.json", dataclasses.replace(one, **HALVES[index], detection=()))
             for index, one in enumerate((SAMPLE, jobs))
         ]
         path = self.root / "merged.json"
@@ -294,7 +302,7 @@ class ShowTest(ReportTest):
     def test_control_characters_are_visible(self) -> None:
         evil = "\x1b]0;title\x07\r\u202e\ud800"
         cases = tuple(
-            dataclasses.replace(case, variant=evil, reason=evil, replay=evil, output_tail=evil)
+            dataclasses.replace(case, variant=f"{case.variant}{evil}", reason=evil, replay=evil, output_tail=evil)
             for case in SAMPLE.cases[:2]
         )
         path = self.report_file("evil.json", dataclasses.replace(SAMPLE, cases=cases, notes=(evil,)))

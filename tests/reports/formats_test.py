@@ -199,6 +199,7 @@ class JsonLinesTest(unittest.TestCase):
             (whole.replace(b'"run":0', b'"run":-1', 1), "/cases/0/run: it is -1 and must be at least 0"),
             (whole.replace(b'"order":[0,1', b'"order":[0,0'), "order"),
             (whole.replace(b'"order":[0,1', b'"order":[0,7'), "order"),
+            (whole.replace(b'"order":[0,1,', b'"order":[0,'), "its order leaves out line 3"),
             (whole.replace(b'"started"', b'"begun"'), "line 1: its members"),
             (whole.replace(b'"passed":2', b'"passed":1'), "/summary"),
             (whole.replace(b'"fingerprint":"', b'"fingerprint":"x', 1), "fingerprint"),

@@ -125,6 +125,8 @@ class JsonReportTest(unittest.TestCase):
             (whole.replace(b"holdfast-report/1", b"holdfast-report/2"), "another version"),
             (whole.replace(b'"exit_code": 1', b'"exit_code": "1"'), "/exit_code"),
             (whole.replace(b'"passed": 2', b'"passed": 1'), "/summary"),
+            (whole.replace(b'"exit_code": 1', b'"not_run": 0, "exit_code": 1'), "/not_run"),
+            (whole.replace(b'"exit_code": 1', b'"passed_points": 0, "exit_code": 1'), "/passed_points"),
             (whole.replace(b'"run": 0', b'"walk": 0', 1), "unknown member 'walk'"),
             (whole.replace(b'"run": 0', b'"line": 0', 1), "twice"),
             (whole.replace(b'"fingerprint": "', b'"fingerprint": "x', 1), "fingerprint"),
@@ -170,6 +172,10 @@ class JsonReportTest(unittest.TestCase):
             (dataclasses.replace(record, started="2025-01-01T00:00:00"), "/started"),
             (dataclasses.replace(record, exit_code=0), "/exit_code: it is 0, and a case is failed"),
             (dataclasses.replace(record, cases=(passed,)), "passed with 2 findings"),
+            (dataclasses.replace(record, cases=record.cases[2:]), "/exit_code: it is 1, and no case is failed"),
+            (dataclasses.replace(record, cases=(*record.cases, record.cases[1])), "/cases/1: it is there twice"),
+            (dataclasses.replace(record, options={"x": Option({"a": 1}, "default")}), "/options/x/value"),
+            (dataclasses.replace(record, options={"x": Option(([[["a"]]],), "default")}), "/options/x/value"),
             (dataclasses.replace(record, plan_digest="1" * 16), "neither a plan nor a fault"),
             (
                 dataclasses.replace(
