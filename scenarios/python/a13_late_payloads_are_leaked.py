@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import ctypes
 import importlib
 import sys
 import threading
@@ -39,7 +40,8 @@ RELEASED = "released"
 THREADS = 4
 GRAPHS_BEFORE_THE_END = 20
 LATE_GRAPHS = 10
-CALLBACK_MICROSECONDS = 200_000
+CALLBACK_SECONDS = 0.2
+SEMAPHORE_BYTES = 64  # more than any C library has
 
 # How often "released" is said at each phase; None: any number of times.
 EXPECTED: dict[str, int | None] = {
@@ -59,7 +61,7 @@ EXPECTED: dict[str, int | None] = {
 RUNS = {"threads-are-refused": 4}
 
 # Those that have a function for `atexit` from before the module is imported.
-EARLY = ("after-atexit", "threads-are-refused")
+EARLY = ("after-atexit", "threads-are-refused", "callback-too-late")
 JOIN_SECONDS = 5.0
 
 
@@ -207,7 +209,7 @@ def callback_inside(subject: Subject) -> None:
 
     def callback() -> None:
         inside.set()
-        time.sleep(CALLBACK_MICROSECONDS / 1e6)  # the time for which the end has to wait
+        time.sleep(CALLBACK_SECONDS)  # the time for which the end has to wait
         subject.say(RELEASED)
 
     nothing = load("scenarios.python.support.graphs").callback_owned_by(None)
@@ -216,9 +218,21 @@ def callback_inside(subject: Subject) -> None:
 
 
 def callback_too_late(subject: Subject) -> None:
+    """A node before the callback waits for a semaphore, which is given once the gate is closed."""
+    library, driver = ctypes.CDLL(None), ctypes.CDLL("libcuda.so.1")
+    closed = ctypes.create_string_buffer(SEMAPHORE_BYTES)
+    library.sem_init(closed, 0, 0)
+
+    def let_it_come() -> None:
+        library.sem_post(closed)
+        driver.cuCtxSynchronize()
+        subject.say("it was due")
+
+    atexit.register(let_it_come)
+    load("scenarios.python.support.device").make_current()
     core = load("holdfast._core")
-    sleep = load("scenarios.python.support.graphs").address_of("usleep")
-    first = core.Callback.from_address(sleep, CALLBACK_MICROSECONDS, None, None)
+    wait = load("scenarios.python.support.graphs").address_of("sem_wait")
+    first = core.Callback.from_address(wait, ctypes.addressof(closed), None, None)
     launch(subject, first, core.Callback.from_callable(lambda: subject.say(RELEASED)))
 
 
@@ -252,6 +266,8 @@ def run_once(context: Context) -> None:
         )
     elif phase == "module-teardown":
         context.check_equal(ended.said, ["ending", "dropped"], "graphs are let go when the modules go")
+    elif phase == "callback-too-late":
+        context.check_equal(ended.said, ["ending", "it was due"], "a callback that comes late calls nothing")
     elif phase == "threads-are-refused":
         context.check("0 threads go on" in ended.said, f"no graph is made once the gate is closed: {ended.said[-1]}")
     else:
