@@ -94,17 +94,23 @@ def _with_finding(finding: Finding) -> Record:
     return _with_case(findings=(finding,))
 
 
-def _with_texts(record: Record, change: Callable[[str], str]) -> Any:
-    return _changed(record, lambda value: change(value) if isinstance(value, str) else value)
+def _with_texts(record: Record, change: Callable[[str], str]) -> Record:
+    return _with_different_cases(_changed(record, lambda value: change(value) if isinstance(value, str) else value))
 
 
-def _with_numbers(record: Record, whole: int, other: float) -> Any:
+def _with_different_cases(record: Record) -> Record:
+    """Without their names cases are one and the same, which no report may have."""
+    cases = (dataclasses.replace(case, point=(*case.point, str(index))) for index, case in enumerate(record.cases))
+    return dataclasses.replace(record, cases=tuple(cases))
+
+
+def _with_numbers(record: Record, whole: int, other: float) -> Record:
     def change(value: Any) -> Any:
         if isinstance(value, float):
             return other
         return whole if isinstance(value, int) and not isinstance(value, bool) else value
 
-    return dataclasses.replace(_changed(record, change), passed_points=0, exit_code=1)
+    return dataclasses.replace(_with_different_cases(_changed(record, change)), passed_points=0, exit_code=1)
 
 
 def _changed(value: Any, change: Callable[[Any], Any]) -> Any:
