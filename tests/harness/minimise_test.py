@@ -227,9 +227,9 @@ class WhatIsLeftAloneTest(MinimiseTest):
 
     def test_it_ends_with_the_time_of_the_whole_run(self) -> None:
         tree = self.tree(scenario("A1.a", "finds", waits_from=2))
-        answer, _ = self.report(tree, *TWO_FAULTS, "--minimise", "--max-total-time=6s")
+        answer, _ = self.report(tree, *TWO_FAULTS, "--minimise", "--max-total-time=3s")
         self.assertEqual(1, answer.code)
-        self.assertIn("minimised: 2 of 2 rules, in 0 runs; the time was up", answer.out)
+        self.assertRegex(answer.out, r"minimised: 2 of 2 rules, in \d+ runs?; the time was up")
 
     def test_sweep_has_no_such_option(self) -> None:
         answer = self.tree(scenario("A1.a")).holdfast("sweep", "--minimise")
