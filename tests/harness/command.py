@@ -7,7 +7,9 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
+import unittest
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -138,3 +140,20 @@ class FakeTree:
         path = self.root / "out" / "report.json"
         answer = self.holdfast(*arguments, f"--report=json:{path}", **variables)
         return answer, json.loads(path.read_text())
+
+
+class CommandTest(unittest.TestCase):
+    """What tests of the command share: a folder of their own, a tree in it, and how a run ended."""
+
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = Path(folder.name)
+
+    def tree(self, *scenarios: dict[str, Any]) -> FakeTree:
+        return FakeTree(self.root, scenarios)
+
+    def assert_ended(self, answer: Answer, code: int, *words: str) -> None:
+        self.assertEqual(code, answer.code, answer)
+        for word in words:
+            self.assertIn(word, answer.err + answer.out)

@@ -7,7 +7,6 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 import unittest
 from pathlib import Path
 from typing import Any
@@ -18,28 +17,13 @@ TESTS = Path(__file__).absolute().parent
 sys.path[:0] = [str(TESTS), str(TESTS.parents[1])]
 
 import jsonschema
-from command import TREE, Answer, FakeTree, scenario
+from command import TREE, Answer, CommandTest, FakeTree, scenario
 
 from harness.cli.cli import main
 from harness.cli.session import Console
 
 SCHEMA = json.loads((TREE / "reports" / "report.schema.json").read_text())
 SELFTEST = ("selftest", "--driver=model", "--color=no", "--seed=1")
-
-
-class CommandTest(unittest.TestCase):
-    def setUp(self) -> None:
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.root = Path(folder.name)
-
-    def tree(self, *scenarios: dict[str, Any]) -> FakeTree:
-        return FakeTree(self.root, scenarios)
-
-    def assert_ended(self, answer: Answer, code: int, *words: str) -> None:
-        self.assertEqual(code, answer.code, answer)
-        for word in words:
-            self.assertIn(word, answer.err + answer.out)
 
 
 class CommonTest(CommandTest):

@@ -11,7 +11,6 @@ import shlex
 import signal
 import subprocess
 import sys
-import tempfile
 import unittest
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ TESTS = Path(__file__).absolute().parent
 sys.path[:0] = [str(TESTS), str(TESTS.parents[1])]
 
 import jsonschema
-from command import TREE, Answer, FakeTree, await_condition, scenario
+from command import TREE, Answer, CommandTest, FakeTree, await_condition, scenario
 
 from harness.cli.replay_string import decode
 from harness.cli.schedule import runs_of, switches_of, with_runs
@@ -75,12 +74,7 @@ class ScheduleTest(unittest.TestCase):
         self.assertEqual([0, 0, 4], [switches_of(text) for text in ("", "x1:a5#1", "x1:a3b2a5cb4#1")])
 
 
-class MinimiseTest(unittest.TestCase):
-    def setUp(self) -> None:
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.root = Path(folder.name)
-
+class MinimiseTest(CommandTest):
     def tree(self, *scenarios: dict[str, Any]) -> FakeTree:
         tree = FakeTree(self.root, scenarios)
         tree.file("fault/schedule/libholdfast_schedule.so", b"the order")

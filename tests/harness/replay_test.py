@@ -10,7 +10,6 @@ import json
 import shlex
 import subprocess
 import sys
-import tempfile
 import unittest
 import zlib
 from pathlib import Path
@@ -19,7 +18,7 @@ from typing import Any
 sys.path[:0] = [str(Path(__file__).absolute().parent), str(Path(__file__).absolute().parents[2])]
 
 import jsonschema
-from command import TREE, Answer, FakeTree, scenario
+from command import TREE, Answer, CommandTest, FakeTree, scenario
 
 from harness.cli.problems import UsageError
 from harness.cli.replay_string import MOST_CHARACTERS, Replay, decode, encode
@@ -126,24 +125,11 @@ class StringTest(unittest.TestCase):
             self.assertIn(sentence, self.refused(forged(*fields, packed=packed)), packed)
 
 
-class ReplayTest(unittest.TestCase):
-    def setUp(self) -> None:
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.root = Path(folder.name)
-
-    def tree(self, *scenarios: dict[str, Any]) -> FakeTree:
-        return FakeTree(self.root, scenarios)
-
+class ReplayTest(CommandTest):
     def report(self, tree: FakeTree, *words: str, **variables: str) -> tuple[Answer, dict[str, Any]]:
         answer, report = tree.report(*words, **variables)
         jsonschema.Draft202012Validator(SCHEMA).validate(report)
         return answer, report
-
-    def assert_ended(self, answer: Answer, code: int, *words: str) -> None:
-        self.assertEqual(code, answer.code, answer)
-        for word in words:
-            self.assertIn(word, answer.err + answer.out)
 
     def with_plan(self, tree: FakeTree) -> tuple[Path, list[str]]:
         """A plan file, and a run of one case in which everything shapes the case."""

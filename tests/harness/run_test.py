@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import unittest
 from pathlib import Path
@@ -17,7 +16,7 @@ from xml.etree import ElementTree
 sys.path.insert(0, str(Path(__file__).absolute().parent))
 
 import jsonschema
-from command import TREE, Answer, FakeTree, await_condition, scenario
+from command import TREE, Answer, CommandTest, await_condition, scenario
 
 SCHEMA = json.loads((TREE / "reports" / "report.schema.json").read_text())
 RUN = ("run", "--driver=model", "--color=no")
@@ -27,22 +26,7 @@ def _names(report: dict[str, Any]) -> list[str]:
     return [case["scenario"] for case in report["cases"]]
 
 
-class RunTest(unittest.TestCase):
-    def setUp(self) -> None:
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.root = Path(folder.name)
-
-    def tree(self, *scenarios: dict[str, Any]) -> FakeTree:
-        return FakeTree(self.root, scenarios)
-
-    def assert_ended(self, answer: Answer, code: int, *words: str) -> None:
-        self.assertEqual(code, answer.code, answer)
-        for word in words:
-            self.assertIn(word, answer.err + answer.out)
-
-
-class VerdictAndExitCodeTest(RunTest):
+class VerdictAndExitCodeTest(CommandTest):
     def test_0_when_everything_passed(self) -> None:
         answer, report = self.tree(scenario("A1.good"), scenario("A2.good")).report(*RUN)
         self.assert_ended(answer, 0)
@@ -233,7 +217,7 @@ class VerdictAndExitCodeTest(RunTest):
         self.assertIsNone(report["cases"][0]["peak_rss_mb"], "nothing was measured")
 
 
-class SelectionTest(RunTest):
+class SelectionTest(CommandTest):
     def test_without_a_name_the_default_suite_runs(self) -> None:
         tree = self.tree(scenario("A1.good"), scenario("S1.long", suites=["stress"]))
         self.assertEqual(["A1.good"], _names(tree.report(*RUN)[1]))
@@ -290,7 +274,7 @@ class SelectionTest(RunTest):
         self.assertEqual("0x000000000000002a", report["seed"], "the plan's own seed")
 
 
-class OutputTest(RunTest):
+class OutputTest(CommandTest):
     def test_the_first_line_has_version_and_seed(self) -> None:
         answer = self.tree(scenario("A1.good")).holdfast(*RUN, "--seed=255")
         lines = answer.err.splitlines()
@@ -366,7 +350,7 @@ class OutputTest(RunTest):
         self.assertEqual("default", report["options"]["runs"]["source"])
 
 
-class ContinuousIntegrationTest(RunTest):
+class ContinuousIntegrationTest(CommandTest):
     def test_markdown_is_appended_once_and_only_when_asked(self) -> None:
         summary = self.root / "summary.md"
         summary.write_text("# of another step\n")
@@ -407,7 +391,7 @@ class ContinuousIntegrationTest(RunTest):
         self.assertIn("\n::error file=", answer.err)
 
 
-class BazelTest(RunTest):
+class BazelTest(CommandTest):
     def test_the_test_variables_are_the_defaults(self) -> None:
         files = {
             name: self.root / name.lower()
@@ -508,7 +492,7 @@ class BazelTest(RunTest):
         self.assertEqual([], report["cases"])
 
 
-class InterruptTest(RunTest):
+class InterruptTest(CommandTest):
     def test_a_signal_in_the_first_moments_leaves_quietly(self) -> None:
         tree = self.tree(scenario("A1.good"))
         # An import of the command's own, which no start file of the machine's Python makes before it, waits for the
