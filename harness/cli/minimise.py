@@ -316,16 +316,14 @@ class _Reduction:
         setting = dataclasses.replace(
             self._minimiser.setting, timelines=TimelineShare() if self._before.timeline else None
         )
-        last = self._with(dataclasses.replace(self._best, order=order), setting)
         # Only what is kept in the end may stand among the artifacts.
         folders = [setting.scratch / f"kept{number}" for number in range(self._attempts)]
-        tasks = [
-            self._minimiser.task(self._case, dataclasses.replace(last, artifacts=folder if setting.artifacts else None))
-            for folder in folders
-        ]
         try:
+            last = self._with(dataclasses.replace(self._best, order=order), setting)
+            artifacts = folders if setting.artifacts else [None] * len(folders)
+            tasks = [self._minimiser.task(self._case, dataclasses.replace(last, artifacts=one)) for one in artifacts]
             found = self._first_with(tasks, self._is_good, at_the_end=True)
-        except TimeIsUp as problem:
+        except (TimeIsUp, HarnessError) as problem:
             self._notes.append(f"{problem} before the smallest was run once more")
             return self._result
         shown = None if found is None else tasks[found].result
